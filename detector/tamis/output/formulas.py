@@ -33,6 +33,7 @@ from tamis.page.tree import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tamis.arrays import Integers
     from tamis.page.page import Page
 
 _CLASSES: Final = attribute_predicate(
@@ -131,9 +132,14 @@ def find_formulas(page: Page) -> Formulas:
     return _choose_forms(page, found, outermost(page.parent, is_among(page, [*roots, *found])))
 
 
-@once_per_page
-def tex_in_text(page: Page) -> dict[int, list[str | Formula]]:
-    """Split the runs that hold TeX between delimiters, on pages where a script renders it."""
+def split_runs_with_tex(page: Page, text: str, run_offset: Integers) -> dict[int, list[str | Formula]]:
+    """Split the runs that hold TeX between delimiters, on pages where a script renders it.
+
+    Args:
+        page: the page.
+        text: all runs joined, as they are written.
+        run_offset: int64[r + 1], where each run begins in it.
+    """
     table = page.attributes
     containers = table.elements_matching(_CLASSES, _TEX_CONTAINER)
     has_renderer = any(_RENDERER.search(value) and "/" in value for _, value in table.matching(_PICTURES))
@@ -144,9 +150,9 @@ def tex_in_text(page: Page) -> dict[int, list[str | Formula]]:
     has_dollars = any(_DOLLARS.search(page.raw_text(index)) for index in scripts)
     found = {}
     for run in np.flatnonzero(page.has_ink & ~in_code[page.run_node]).tolist():
-        text = page.text[page.run_offset[run] : page.run_offset[run + 1]]
-        if "$" in text or "\\" in text:
-            pieces = _split_tex(text, has_dollars=has_dollars or bool(in_container[page.run_node[run]]))
+        written = text[run_offset[run] : run_offset[run + 1]]
+        if "$" in written or "\\" in written:
+            pieces = _split_tex(written, has_dollars=has_dollars or bool(in_container[page.run_node[run]]))
             if len(pieces) > 1:
                 found[run] = pieces
     return found

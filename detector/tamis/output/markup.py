@@ -18,9 +18,9 @@ import numpy as np
 from tamis.core import core
 from tamis.output.attributes import attributes_as_stated, attributes_to_write
 from tamis.output.code import code_blocks, code_line_elements, in_code_blocks
-from tamis.output.formulas import Formula, find_formulas, formula_blocks, tex_in_text
+from tamis.output.formulas import Formula, find_formulas, formula_blocks
 from tamis.output.lists import list_labels
-from tamis.output.runs import checkboxes, run_rewrites, shown_elements
+from tamis.output.runs import checkboxes, shown_elements, tex_in_text, written_runs
 from tamis.output.styles import displayed_as_blocks, styles_of_text
 from tamis.output.tables import data_tables, is_callout, layout_tables
 from tamis.page.page import NO_LIMITS, Page
@@ -368,8 +368,8 @@ def join_items(
     Empty links and pictures without an address are left out, and so are elements below :data:`MAX_NESTING`. A line
     break stands between texts of two blocks where the element between them was cut.
     """
-    if left_out := [run for run, text in run_rewrites(page).items() if not text]:
-        runs = np.setdiff1d(runs, left_out, assume_unique=True)
+    offset = written_runs(page)[1]
+    runs = runs[offset.take(runs) < offset.take(runs + 1)]
     names = _output_names(page, elements)
     values: list[Any] = [*attributes, *_texts(page, runs), [], []]
     kinds, tag = item_kinds(page).take(elements), page.tag[elements]
@@ -398,7 +398,7 @@ def join_items(
 
 def _code_lines(page: Page, given: tuple[Any, ...]) -> dict[int, str]:
     """Lines of each block of code, by element; ``given`` is what the compiled core joins items of."""
-    code, bounds = core.code_lines(*given, *text_arguments(page, given[1], run_rewrites(page)))
+    code, bounds = core.code_lines(*given, *text_arguments(page, given[1]))
     found = np.frombuffer(bounds, np.int32).reshape(-1, 3).tolist()
     return {element: code[begin:end].decode() for element, begin, end in found}
 
@@ -406,21 +406,22 @@ def _code_lines(page: Page, given: tuple[Any, ...]) -> dict[int, str]:
 def text_arguments(
     page: Page,
     elements: NDArray[np.integer[Any]],
-    run_texts: dict[int, str],
+    run_texts: Mapping[int, str] = MappingProxyType({}),
     labels: Mapping[int, str] = MappingProxyType({}),
 ) -> tuple[Any, ...]:
     """What the compiled core needs to write text, besides what it joins items of."""
     instead = {element: "".join(map(str, pieces)) for element, pieces in written_instead(page).items()}
     roles = item_roles(page).take(elements)
-    return roles, page.utf8, page.run_offset, character_properties(), run_texts, {**labels, **instead}
+    return roles, *written_runs(page), character_properties(), {**run_texts}, {**labels, **instead}
 
 
 def _texts(page: Page, runs: NDArray[np.intp]) -> list[str | Pieces]:
     """Text of each run as it is written, in pieces if it has formulas."""
-    bounds = zip(page.run_offset[runs].tolist(), page.run_offset[runs + 1].tolist(), strict=True)
-    texts: list[str | Pieces] = [page.text[begin:end] for begin, end in bounds]
-    if changed := tex_in_text(page) | run_rewrites(page):
-        return [changed.get(run, text) for run, text in zip(runs.tolist(), texts, strict=True)]
+    text, offset = written_runs(page)
+    bounds = zip(offset[runs].tolist(), offset[runs + 1].tolist(), strict=True)
+    texts: list[str | Pieces] = [text[begin:end] for begin, end in bounds]
+    if pieces := tex_in_text(page):
+        return [pieces.get(run, text) for run, text in zip(runs.tolist(), texts, strict=True)]
     return texts
 
 

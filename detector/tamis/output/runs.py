@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tamis.output.code import beside_code, code_blocks, in_code_blocks, labelled
-from tamis.output.formulas import find_formulas
+from tamis.output.formulas import find_formulas, split_runs_with_tex
 from tamis.output.leftovers import unrendered_runs
 from tamis.output.spacing import CURRENCIES, separated_runs
 from tamis.output.styles import styles_of_text
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tamis.arrays import Integers
+    from tamis.output.formulas import Formula
     from tamis.page.page import Page
 
 _IN_PLAYERS: Final = tag_set("video", "audio", "source", "track", "img", "picture")
@@ -71,15 +73,35 @@ def run_text(page: Page, run: int, rewrites: Mapping[int, str] = MappingProxyTyp
     return rewrites[run] if run in rewrites else page.text[page.run_offset[run] : page.run_offset[run + 1]]
 
 
-def joined_text(page: Page, begin: int, end: int, rewrites: Mapping[int, str]) -> str:
-    """Text of some runs that follow each other."""
-    if rewrites.keys().isdisjoint(range(begin, end)):
-        return page.text[page.run_offset[begin] : page.run_offset[end]]
-    return "".join(run_text(page, run, rewrites) for run in range(begin, end))
+@once_per_page
+def written_runs(page: Page) -> tuple[str, Integers]:
+    """All runs joined, as they are written, and int64[r + 1], where each begins in it."""
+    return replace_runs(page.text, page.run_offset, _run_rewrites(page))
+
+
+def replace_runs(text: str, run_offset: Integers, rewrites: Mapping[int, str]) -> tuple[str, Integers]:
+    """Write some runs in another way: the runs joined, and int64[r + 1], where each begins."""
+    if not rewrites:
+        return text, run_offset
+    runs = sorted(rewrites)
+    parts: list[str] = []
+    end = 0
+    begins, ends = run_offset.take(runs).tolist(), run_offset[1:].take(runs).tolist()
+    for run, begin, end_of_run in zip(runs, begins, ends, strict=True):
+        parts += text[end:begin], rewrites[run]
+        end = end_of_run
+    lengths = np.diff(run_offset)
+    lengths[runs] = [len(rewrites[run]) for run in runs]
+    return "".join([*parts, text[end:]]), prefix_sums(lengths)
 
 
 @once_per_page
-def run_rewrites(page: Page) -> dict[int, str]:
+def tex_in_text(page: Page) -> dict[int, list[str | Formula]]:
+    """The runs that hold TeX between delimiters, split into it and what is around."""
+    return split_runs_with_tex(page, *written_runs(page))
+
+
+def _run_rewrites(page: Page) -> dict[int, str]:
     """Text of the runs that are not written as they stand, "" for one that is left out; as a rule there are none.
 
     * Elements of :func:`omitted_elements` are left out.

@@ -19,11 +19,11 @@ import numpy as np
 
 from tamis.core import core
 from tamis.output.code import in_code_blocks
-from tamis.output.formulas import tex_in_text
 from tamis.output.lists import lettered_labels
 from tamis.output.markup import LINE, item_kinds, item_roles, kept_items, text_arguments
-from tamis.output.runs import LINE_SEPARATOR, RAISED, RAISED_SIGNS, joined_text, run_rewrites, run_text
+from tamis.output.runs import LINE_SEPARATOR, RAISED, RAISED_SIGNS, replace_runs, tex_in_text, written_runs
 from tamis.output.tables import parse_span, place_cells
+from tamis.page.text import character_properties
 from tamis.page.tree import TAG_ID, elements_named, once_per_page, runs_of_blocks, tag_set
 
 if TYPE_CHECKING:
@@ -60,10 +60,9 @@ def _write(page: Page, kept: Flags, hidden: Flags | None) -> tuple[bytes, NDArra
     """
     kept_text = runs_of_blocks(page, kept)
     elements, runs = kept_items(page, kept_text if hidden is None else kept_text & ~hidden)
-    changed = {run: "".join(map(str, pieces)) for run, pieces in tex_in_text(page).items()} | run_rewrites(page)
-    runs = runs.copy()
-    runs[[run for run, text in changed.items() if not text]] = False
-    changed |= _raised_texts(page, runs, changed)
+    runs = runs & (np.diff(written_runs(page)[1]) > 0)
+    changed = {run: "".join(map(str, pieces)) for run, pieces in tex_in_text(page).items()}
+    changed |= _raised_texts(page, runs)
     kinds = item_kinds(page)
     found = np.flatnonzero(elements & ((item_roles(page) > 0) | (kinds & LINE > 0))).astype(np.int32)
     text, paragraphs = core.plain_text(
@@ -73,9 +72,10 @@ def _write(page: Page, kept: Flags, hidden: Flags | None) -> tuple[bytes, NDArra
     return text, np.frombuffer(paragraphs, np.int32).reshape(-1, 5), found
 
 
-def _raised_texts(page: Page, runs: Flags, changed: dict[int, str]) -> dict[int, str]:
+def _raised_texts(page: Page, runs: Flags) -> dict[int, str]:
     """Text of raised and lowered runs, by run: where an element holds digits and signs only, in characters for them."""
     found: dict[int, str] = {}
+    written, offset = written_runs(page)
     for name, signs in RAISED.items():
         elements = np.array(elements_named(page, name), np.intp)
         elements = elements[~in_code_blocks(page)[elements]]
@@ -83,7 +83,7 @@ def _raised_texts(page: Page, runs: Flags, changed: dict[int, str]) -> dict[int,
         for begin, end in zip(begins, ends, strict=True):
             if end - begin > _MAX_RAISED:
                 continue
-            texts = {run: run_text(page, run, changed) for run in range(begin, end) if runs[run]}
+            texts = {run: written[offset[run] : offset[run + 1]] for run in range(begin, end) if runs[run]}
             if RAISED_SIGNS.issuperset("".join("".join(texts.values()).split())):
                 found |= {run: text.translate(signs) for run, text in texts.items()}
     return found
@@ -151,15 +151,14 @@ def blocks_inside(page: Page, *names: str) -> Flags:
 
 def block_texts(page: Page, hidden: Flags | None = None) -> list[str]:
     """Text of each block (``m`` strings) without hidden runs (bool[r]), white space normalised, formulas left out."""
-    texts, rewrites = page.block_texts(), run_rewrites(page)
+    text, offset = written_runs(page)
     if hidden is not None:
-        rewrites = rewrites | dict.fromkeys(hidden.nonzero()[0].tolist(), "")
-    begins, ends = page.block_run_begin, page.block_run_end
-    for block in set(ends.searchsorted(list(rewrites), side="right").tolist()) if rewrites else ():
-        if block < page.m:  # blank runs between blocks belong to none
-            text = joined_text(page, begins[block], ends[block], rewrites)
-            texts[block] = " ".join(text.replace(LINE_SEPARATOR, " ").split())
-    return texts
+        text, offset = replace_runs(text, offset, dict.fromkeys(hidden.nonzero()[0].tolist(), ""))
+    if text is page.text:
+        return page.block_texts()
+    bounds = page.block_run_begin, page.block_run_end
+    lines: str = core.block_texts(text.replace(LINE_SEPARATOR, " "), offset, *bounds, character_properties())
+    return lines.split("\n") if page.m else []
 
 
 def shown_texts(page: Page, hidden: Flags | None = None) -> list[str]:

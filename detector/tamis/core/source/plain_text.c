@@ -129,12 +129,9 @@ static void add_words(Writer *w, int32_t item, Span *text, int64_t characters)
     w->to = copy_words(w->to, text, characters, w->properties, &w->is_spaced);
 }
 
-/* Add a text that is not as the page has it; a NUL in it is a line break. 0 without memory. */
-static int add_written(Writer *w, int32_t item, Span text)
+/* Add a text; a NUL in it is a line break. 0 without memory. */
+static int add_lines(Writer *w, int32_t item, Span text)
 {
-    if (w->is_open && !w->is_spaced && text.begin < text.end && *text.begin == '$' && w->to[-1] == '$') {
-        w->is_spaced = 1; /* between formulas that touch */
-    }
     for (;;) {
         const unsigned char *end = memchr(text.begin, '\0', (size_t)(text.end - text.begin));
         Span line = {text.begin, end ? end : text.end};
@@ -148,6 +145,15 @@ static int add_written(Writer *w, int32_t item, Span text)
         w->now.line_breaks++;
         text.begin = end + 1;
     }
+}
+
+/* Add what is written instead of an element or run. */
+static int add_written(Writer *w, int32_t item, Span text)
+{
+    if (w->is_open && !w->is_spaced && text.begin < text.end && *text.begin == '$' && w->to[-1] == '$') {
+        w->is_spaced = 1; /* between formulas that touch */
+    }
+    return add_lines(w, item, text);
 }
 
 static int32_t run_of(const Writer *w, int32_t source)
@@ -182,15 +188,8 @@ static Span text_of(Writer *w, int32_t source)
 
 static int add_run(Writer *w, int32_t item, int32_t source)
 {
-    Span text = written_instead(w, source);
-    int32_t run = run_of(w, source);
-    if (text.begin != NULL) {
-        return add_written(w, item, text);
-    }
-    skip_characters(&w->text, w->run_offset[run] - w->character);
-    add_words(w, item, &w->text, w->run_offset[run + 1] - w->run_offset[run]);
-    w->character = w->run_offset[run + 1];
-    return 1;
+    Span text = text_of(w, source);
+    return written_instead(w, source).begin != NULL ? add_written(w, item, text) : add_lines(w, item, text);
 }
 
 /* Close the elements that end before an item; 0 without memory. */
