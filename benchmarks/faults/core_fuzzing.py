@@ -19,6 +19,7 @@ import sys
 import sysconfig
 import time
 from contextlib import suppress
+from importlib import reload
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from importlib.util import module_from_spec
 from pathlib import Path
@@ -30,9 +31,10 @@ import numpy as np
 import tamis
 from benchmarks.shared.common import html_files
 from demo.web import generate
-from tamis import core
+from tamis import core, features, fingerprints
 from tamis.duplicates import shingles
 from tamis.features import TABLE_SIZE, TokenTables, features_of
+from tamis.page import tag_sets, text
 from tamis_papers.experiments.harness import parser_of, say
 
 if TYPE_CHECKING:
@@ -98,6 +100,9 @@ def _fuzz(options: argparse.Namespace) -> None:
     calls: list[Call] = []
     functions = vars(core.core)
     functions.update(vars(module))
+    core.core.set_seed(options.seed)
+    for sets_tables in (text, tag_sets, features, fingerprints):
+        reload(sets_tables)
     functions.update({name: _recorded(value, calls) for name, value in functions.items() if callable(value)})
     rng, tables = random.Random(options.seed), TokenTables(*np.ones((2, TABLE_SIZE), np.float32))
     with TemporaryDirectory() as folder:

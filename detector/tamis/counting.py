@@ -16,22 +16,11 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 
 from tamis.core import core
-from tamis.fingerprints import UNSEEN
-from tamis.page.tree import IS_BLOCK_LEVEL, once_per_page, tag_set
+from tamis.page.tree import once_per_page
 
 if TYPE_CHECKING:
     from tamis.arrays import Flags, Hashes, Integers
     from tamis.page.page import Page
-
-
-WHOLE_PAGE: Final = tag_set("html", "body")
-_MEDIA: Final = tag_set(
-    "img", "picture", "svg", "video", "audio", "canvas", "iframe", "object", "embed", "map",
-    "form", "input", "button", "select", "textarea",
-)  # fmt: skip
-
-# counting.c has the same numbers
-_KINDS: Final = (1 * IS_BLOCK_LEVEL + 2 * _MEDIA + 4 * UNSEEN + 8 * WHOLE_PAGE).astype(np.uint8)
 
 
 def countable(page: Page) -> Flags:
@@ -52,7 +41,7 @@ def leaves(page: Page) -> Flags:
 @once_per_page
 def _countable_and_leaves(page: Page) -> tuple[Flags, Flags]:
     are_countable, are_leaves = np.empty((2, page.n + page.m), bool)
-    core.mark_units(page.arrays, page.has_ink, _KINDS, are_countable, are_leaves)
+    core.mark_units(page.arrays, are_countable, are_leaves)
     return are_countable, are_leaves
 
 
@@ -72,7 +61,7 @@ def spread_frequencies(page: Page, counted: Integers, df: Integers) -> Integers:
     """
     spread = np.zeros(max(page.n + page.m, int(counted[-1]) + 1 if len(counted) else 0), np.int64)
     spread[counted] = df
-    core.spread_frequencies(page.arrays, page.has_ink, countable(page), leaves(page), spread)
+    core.spread_frequencies(page.arrays, countable(page), leaves(page), spread)
     return spread
 
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+import tamis.page.text  # noqa: F401  (which sets the tables of characters)
 from tamis.core import core
 from tamis.hashing import BASE, INVERSE, mix
-from tamis.page.text import character_tokens, word_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,8 +75,7 @@ def shingles(text: str, size: int = 6, keep: int = KEEP) -> Hashes:
     if size < 1 or keep < 1:
         raise ValueError(f"size and keep must be at least 1, got {size} and {keep}")
     smallest = np.empty(min(keep, len(text) + 1), np.uint64)
-    tables = word_kinds(), character_tokens(), BASE, INVERSE
-    number = core.shingles(text.encode("utf-8", "surrogatepass"), *tables, min(size, len(text) + 1), smallest)
+    number = core.shingles(text.encode("utf-8", "surrogatepass"), BASE, INVERSE, min(size, len(text) + 1), smallest)
     return smallest[:number]
 
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tamis.core import SEED, core
-from tamis.page.text import character_properties
-from tamis.page.tree import TAG_ID, TAG_NAMES, tag_set
+from tamis.core import core
+from tamis.page.tag_sets import COUNTED_IN_CONTAINERS
+from tamis.page.tree import TAG_ID, TAG_NAMES
 
 if TYPE_CHECKING:
     from tamis.arrays import Indices, Singles
@@ -110,15 +110,6 @@ TAG_GROUPS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Groups of tags; a tag is in at most one. ``block_features.h`` has the same numbers."""
 
-_COUNTED_TAGS: Final[dict[str, tuple[str, ...]]] = {
-    "links": ("a",),
-    "images": ("img", "picture", "video", "svg"),
-    "paragraphs": ("p",),
-    "headings": ("h1", "h2", "h3", "h4", "h5", "h6"),
-    "controls": ("form", "input", "button", "select"),
-}
-"""Elements that are counted in each container."""
-
 _WORDING: Final = (
     "log characters", "log words", "characters per word",
     "link share", "emphasised share", "upper-case share", "digit share", "symbol share", "letter share",
@@ -138,7 +129,7 @@ _POSITION: Final = (
 _OF_CONTAINER: Final = (
     "log characters", "share of page", "link share", "sentence ends per word", "commas per word", "log blocks",
     "log words per block", "log alike siblings", "log children", "log depth",
-    *(f"log {name}" for name in _COUNTED_TAGS),
+    *(f"log {name}" for name in COUNTED_IN_CONTAINERS),
 )  # fmt: skip
 _NEIGHBOURS: Final = (
     *(
@@ -186,14 +177,7 @@ PAGE_FEATURE_NAMES: Final = tuple(
 _GROUP_OF_TAG: Final = np.full(len(TAG_NAMES), len(TAG_GROUPS), np.int8)
 for _number, _tags in enumerate(TAG_GROUPS.values()):
     _GROUP_OF_TAG[[TAG_ID[tag] for tag in _tags]] = _number
-
-_FLAGGED_TAGS: Final = (  # block_features.h has the same order
-    *_COUNTED_TAGS.values(),
-    ("table",), ("li",), ("pre",), ("article",), ("main",), ("noscript",), ("b", "strong", "em", "i"),
-)  # fmt: skip
-_FLAGS: Final = sum(
-    (tag_set(*tags).astype(np.uint32) << bit for bit, tags in enumerate(_FLAGGED_TAGS)), start=np.uint32(0)
-)
+core.set_table("tag_groups", _GROUP_OF_TAG)
 
 _USES: Final = dict.fromkeys(_NAMING, 1) | {"class": 1 | 2, "hidden": 4, "aria-hidden": 8, "style": 16}
 """What attributes are read for, as bits: they name, are a class, hide, hide where true, hide by their style."""
@@ -212,6 +196,5 @@ def page_arguments(page: Page, tables: TokenTables) -> tuple[object, ...]:
     title = "".join([f"{word}\n" for word in dict.fromkeys(_WORD.findall(page.title.lower()))])
     uses = bytes(map(_USES.get, attributes.names, repeat(0)))
     return (
-        page.arrays, attributes.arrays, page.utf8, page.block_lines, title, page.run_offset,
-        _FLAGS, _GROUP_OF_TAG, character_properties(), uses, tables.words, tables.names, SEED,
+        page.arrays, page.block_lines, title, uses, tables.words, tables.names,
     )  # fmt: skip

@@ -12,8 +12,7 @@ import numpy as np
 from tamis.core import core
 from tamis.hashing import BASE, INVERSE, hash_text
 from tamis.page.addresses import base_address, split_address
-from tamis.page.text import character_properties, character_tokens
-from tamis.page.tree import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, once_per_page, tag_set
+from tamis.page.tree import TAG_ID, TAG_NAMES, once_per_page
 
 if TYPE_CHECKING:
     from tamis.arrays import Hashes
@@ -73,10 +72,8 @@ def _base_of(page: Page) -> tuple[bool, bytes, bytes, bytes]:
 FINGERPRINT_VERSION: Final = 1
 """Version of the definition below, a part of every stored key, since counts of different versions must never meet."""
 
-UNSEEN: Final = tag_set("head", "script", "style", "template", "link", "meta", "base", "title")
-"""Look-up table over tag ids: subtrees that the fingerprints of the elements around them ignore."""
-
 TAG_TOKENS: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
+core.set_table("tag_tokens", TAG_TOKENS)
 
 
 def node_fingerprints(page: Page) -> Hashes:
@@ -84,8 +81,8 @@ def node_fingerprints(page: Page) -> Hashes:
 
     Attributes are as in :func:`attribute_tokens`, but for what users type into a control. Case is folded, digits are
     kept, white space collapses, and the border of a text block counts as some. Comments, white space and the subtrees
-    of :data:`UNSEEN` change nothing in the elements around them. A block is the inline markup between two borders of
-    block-level elements, under the name of its element. Elements of :data:`UNSEEN` and inside them have 0.
+    of :data:`~tamis.page.tag_sets.IGNORED` change nothing in the elements around them; units of these subtrees have 0.
+    A block is the inline markup between two borders of block-level elements, under the name of its element.
     """
     return _tokens_and_fingerprints(page)[1]
 
@@ -100,8 +97,7 @@ def _tokens_and_fingerprints(page: Page) -> tuple[Hashes, Hashes]:
         hashes[element] = hash_text(name)
     close, block = hash_text("</>"), hash_text("block")
     core.node_fingerprints(
-        page.arrays, table.arrays, "\n".join(table.names), kinds, _WORD_LISTS, _base_of(page),
-        page.utf8, page.run_offset, character_properties(), character_tokens(),
-        TAG_TOKENS, IS_BLOCK_LEVEL, UNSEEN, BASE, INVERSE, close, block, TAG_ID["input"], tokens, hashes,
+        page.arrays, "\n".join(table.names), kinds, _WORD_LISTS, _base_of(page),
+        BASE, INVERSE, close, block, TAG_ID["input"], tokens, hashes,
     )  # fmt: skip
     return tokens, hashes

@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tamis.core import core
-from tamis.counting import WHOLE_PAGE, leaves
+from tamis.counting import leaves
 from tamis.declared_texts import declared_text_codes
 from tamis.fingerprints import node_fingerprints
 from tamis.hashing import hash_text
-from tamis.page.text import character_properties
 from tamis.page.tree import block_lengths, once_per_page
 
 if TYPE_CHECKING:
@@ -60,8 +59,8 @@ def find_places(page: Page, model: Model) -> Places:
     by_block, above = np.empty(page.m, np.int32), np.empty((page.m, 2), bool)
     codes = np.empty((page.m, 3), np.uint64)
     number = core.find_places(
-        page.arrays, page.attributes.arrays, page.attributes.names.get("class", -1), WHOLE_PAGE,
-        character_properties(), scores, block_lengths(page), hash_text(model.version), by_block, above, codes,
+        page.arrays, page.attributes.names.get("class", -1), scores, block_lengths(page), hash_text(model.version),
+        by_block, above, codes,
     )  # fmt: skip
     return Places(by_block, above[:number], codes[:number])
 

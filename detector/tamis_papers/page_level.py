@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import numpy as np
 
-from tamis.counting import MIN_DF, MIN_PAGES, THETA, WHOLE_PAGE, countable
+from tamis.counting import MIN_DF, MIN_PAGES, THETA, countable
 from tamis.fingerprints import node_fingerprints
 from tamis.models import Scores, logistic
 from tamis.models.decision import KindInputs, PageDecision
 from tamis.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from tamis.page.text import block_words
-from tamis.page.tree import IS_BLOCK_LEVEL, nearest, runs_of_blocks, subtree_sums, sums_over_runs, within
+from tamis.page.tree import IS_BLOCK_LEVEL, nearest, runs_of_blocks, subtree_sums, sums_over_runs, tag_set, within
 from tamis.smoothing import smooth
 from tamis_papers.element_features import NODE_FEATURES, Measures, node_features
 from tamis_papers.pages import (
@@ -111,7 +111,7 @@ def site_level_templates(
     elements |= ~IS_BLOCK_LEVEL[page.tag] & (all_text > 0) & (repeated_text == all_text)  # inside a repeated block
     all_markup, repeated_markup = subtree_sums(page, markup), subtree_sums(page, markup * elements)
     mostly = repeated_markup + repeated_text > _HTML_FRACTION * (all_markup + all_text)
-    mostly &= printed | (~WHOLE_PAGE[page.tag] & (repeated_text >= _HTML_FRACTION * all_text))
+    mostly &= printed | (~tag_set("html", "body")[page.tag] & (repeated_text >= _HTML_FRACTION * all_text))
     return np.concatenate([elements | mostly, blocks])
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self
 
 import numpy as np
 
-from tamis.fingerprints import TAG_TOKENS, UNSEEN
+from tamis.fingerprints import TAG_TOKENS
 from tamis.hashing import hash_slices, hash_text, mix
-from tamis.page.text import CODE_UNITS, character_tokens
-from tamis.page.tree import TAG_NAMES, elements_of_blocks, nearest, once_per_page, prefix_sums, within
+from tamis.page.tag_sets import IGNORED
+from tamis.page.text import CHARACTER_TOKENS, CODE_UNITS
+from tamis.page.tree import TAG_NAMES, elements_of_blocks, nearest, once_per_page, prefix_sums, tag_set, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -194,7 +195,7 @@ def html_lengths(page: Page) -> tuple[Integers, Integers]:
 
     Blank runs and the elements that no reader sees have none.
     """
-    unseen = within(page, UNSEEN[page.tag])
+    unseen = within(page, tag_set(*IGNORED)[page.tag])
     return np.where(unseen, 0, markup_length(page)), np.diff(page.run_offset) * page.has_ink
 
 
@@ -208,7 +209,7 @@ def text_fingerprints(page: Page) -> Hashes:
     detagged = Detagged(page)
     borders = (page.run_begin, page.block_run_begin), (page.run_end, page.block_run_end)
     begin, end = detagged.slices(*map(np.concatenate, borders))
-    folded = character_tokens().take(detagged.codes, mode="clip")
+    folded = CHARACTER_TOKENS.take(detagged.codes, mode="clip")
     tokens = np.where(detagged.codes < CODE_UNITS, folded, mix(detagged.codes.astype(np.uint64)))
     hashes = hash_slices(tokens, begin, end)
     hashes[hashes == 0] = 1  # 0 means no text

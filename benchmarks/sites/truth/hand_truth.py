@@ -25,9 +25,9 @@ from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 
-from tamis.fingerprints import UNSEEN
 from tamis.folders import SitePages, page_files
-from tamis.page.tree import prefix_sums, within
+from tamis.page.tag_sets import IGNORED
+from tamis.page.tree import prefix_sums, tag_set, within
 from tamis_papers.experiments.harness import say, spread
 from tamis_papers.menus import page_key
 
@@ -158,7 +158,7 @@ def hand_truth(page: Page, html: bytes, of: MarkedPage) -> HandTruth:
         if above >= 0:
             is_template[index] = template[above] > 0
             known[index] = is_content[above] or (template[above] > 0 and content[above] + own[above] == 0)
-    known[:n] &= ~within(page, UNSEEN[page.tag])
+    known[:n] &= ~within(page, tag_set(*IGNORED)[page.tag])
     return HandTruth(known, is_template, (own > 0) & (template == 0) & (content == 0))
 
 

@@ -9,14 +9,11 @@ import secrets
 from importlib import import_module
 from typing import Any, Final
 
-__all__ = ["SEED", "core"]
+__all__ = ["core"]
 
 _HOW: Final = "reinstall it: pip install --force-reinstall tamis (from source: a C compiler, or pip install ziglang)"
 
-SEED: Final = secrets.randbits(64)
-"""Seed of the core's hash tables, another in every process, so that no page can fill one of their slots."""
-
-VERSION: Final = 42
+VERSION: Final = 43
 """Version of the functions that are called here; ``core.h`` has the same number."""
 
 
@@ -28,6 +25,7 @@ def _load() -> Any:
     found = getattr(compiled, "VERSION", 1)
     if found != VERSION:
         raise ImportError(f"the compiled core of tamis is of version {found}, not {VERSION}: {_HOW}")
+    compiled.set_seed(secrets.randbits(64))  # of hash tables: no page can fill one of their slots
     return compiled
 
 

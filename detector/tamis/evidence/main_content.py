@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from tamis.evidence.draft import Draft
     from tamis.page.page import Page
 
-_ROLES: Final = tag_set("h1") | tag_set("pre").astype(np.uint8) << 1  # main_content.c has the same bits
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", "summary")
 _BUTTON_POSSIBLE: Final = attribute_predicate("class", parts=("btn", "button", "cta"))
 _BUTTON: Final = re.compile(r"(?i)(?:^|[\s_-])(?:btn|button|cta)(?:$|[\s_-])")
@@ -107,7 +106,7 @@ def keep_parts_of_main_content(draft: Draft) -> None:
         return
     found, tables = np.zeros(page.m, bool), np.array(data_tables(page), np.int32)
     scores = draft.smoothed.value[page.n :]
-    core.parts_of_main_content(page.arrays, _ROLES, tables, draft.lengths, draft.kept, scores, found)
+    core.parts_of_main_content(page.arrays, tables, draft.lengths, draft.kept, scores, found)
     draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
 
 

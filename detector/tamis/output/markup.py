@@ -24,7 +24,6 @@ from tamis.output.runs import checkboxes, shown_elements, tex_in_text, written_r
 from tamis.output.styles import displayed_as_blocks, styles_of_text
 from tamis.output.tables import data_tables, is_callout, layout_tables
 from tamis.page.page import NO_LIMITS, Page
-from tamis.page.text import character_properties
 from tamis.page.tree import (
     BLOCK_LEVEL,
     LISTS,
@@ -384,7 +383,7 @@ def join_items(
         if not links or any(name in _TARGETS for name, _ in values[place]):
             kinds[place] &= _WRITTEN | LINE if links else 0
     source, ends = np.empty((2, len(elements) + 2 * len(runs)), np.int32)
-    given = page.arrays, elements.astype(np.int32), kinds, runs.astype(np.int32), page.has_ink
+    given = page.arrays, elements.astype(np.int32), kinds, runs.astype(np.int32)
     source = source[: core.join_items(*given, source, ends)].tolist()
     names += [*repeat("", len(runs)), "br", "br"]
     sources = [*elements.tolist(), *(runs + page.n).tolist(), LINE_END, CUT]
@@ -412,7 +411,7 @@ def text_arguments(
     """What the compiled core needs to write text, besides what it joins items of."""
     instead = {element: "".join(map(str, pieces)) for element, pieces in written_instead(page).items()}
     roles = item_roles(page).take(elements)
-    return roles, *written_runs(page), character_properties(), {**run_texts}, {**labels, **instead}
+    return roles, *written_runs(page), {**run_texts}, {**labels, **instead}
 
 
 def _texts(page: Page, runs: NDArray[np.intp]) -> list[str | Pieces]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tamis.core import core
 from tamis.output.code import in_code_blocks
-from tamis.page.tree import LISTS, TAG_ID, TAG_NAMES, is_among, once_per_page, tag_set, within
+from tamis.page.tree import TAG_ID, TAG_NAMES, is_among, once_per_page, tag_set, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,15 +27,6 @@ Contents = TypeVar("Contents")
 
 _CELLS: Final = ("td", "th")
 _PARTS: Final = tag_set("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", *_CELLS)
-_ROLES: Final = (  # tables.c has the same order
-    *(_CELLS, ("table",), ("tr",), ("pre",), ("th", "thead", "caption")),
-    (*LISTS[:3], "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "form", "hr", "article", "section", "nav"),
-)
-_TAG_ROLES: Final = sum(
-    (tag_set(*tags).astype(np.uint32) << bit for bit, tags in enumerate(_ROLES)), start=np.uint32(0)
-)
-"""uint32 by tag id: what the compiled core takes the tags for, one bit each."""
-
 _CALLOUT_CLASS: Final = re.compile(
     r"(?:^|\s)(?:(?:admonition|callout|alert|note|tip|hint|warning|important|caution|danger)(?:block)?|markdown-alert|"
     r"custom-block|starlight-aside|confluence-information-macro)(?:$|\s)",
@@ -55,7 +46,7 @@ def data_tables(page: Page) -> list[int]:
     if "table" not in page.tag_names:
         return []
     rows = np.zeros(page.n, np.int32)
-    core.data_tables(page.arrays, _TAG_ROLES, rows)
+    core.data_tables(page.arrays, rows)
     tables = rows.nonzero()[0].tolist()
     stated = page.attribute("role") if tables else {}
     found, end, in_code = list[int](), 0, in_code_blocks(page)

@@ -23,7 +23,6 @@ from tamis.output.lists import lettered_labels
 from tamis.output.markup import LINE, item_kinds, item_roles, kept_items, text_arguments
 from tamis.output.runs import LINE_SEPARATOR, RAISED, RAISED_SIGNS, replace_runs, tex_in_text, written_runs
 from tamis.output.tables import parse_span, place_cells
-from tamis.page.text import character_properties
 from tamis.page.tree import TAG_ID, elements_named, once_per_page, runs_of_blocks, tag_set
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def _write(page: Page, kept: Flags, hidden: Flags | None) -> tuple[bytes, NDArra
     kinds = item_kinds(page)
     found = np.flatnonzero(elements & ((item_roles(page) > 0) | (kinds & LINE > 0))).astype(np.int32)
     text, paragraphs = core.plain_text(
-        *(page.arrays, found, kinds.take(found), np.flatnonzero(runs).astype(np.int32), page.has_ink),
+        *(page.arrays, found, kinds.take(found), np.flatnonzero(runs).astype(np.int32)),
         *text_arguments(page, found, changed, lettered_labels(page)),
     )
     return text, np.frombuffer(paragraphs, np.int32).reshape(-1, 5), found
@@ -157,7 +156,7 @@ def block_texts(page: Page, hidden: Flags | None = None) -> list[str]:
     if text is page.text:
         return page.block_texts()
     bounds = page.block_run_begin, page.block_run_end
-    lines: str = core.block_texts(text.replace(LINE_SEPARATOR, " "), offset, *bounds, character_properties())
+    lines: str = core.block_texts(text.replace(LINE_SEPARATOR, " "), offset, *bounds)
     return lines.split("\n") if page.m else []
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -116,10 +116,14 @@ class AttributeTable:
     _evaluated: int = field(default=0, init=False)  # number of predicates
     _matches: dict[int, Matches] = field(default_factory=dict, init=False)
 
-    @property
-    def arrays(self) -> tuple[bytes, Integers, Indices, Indices]:
-        """The distinct attributes as the core takes them."""
-        return self.data, self.value_begin, self.name_of, self.place
+    @cached_property
+    def arrays(self) -> object:
+        """The distinct attributes as the compiled core takes them, checked once."""
+        return core.checked_attributes(self.data, self.value_begin, self.name_of, self.place)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what the core holds, which is computed again."""
+        return {name: value for name, value in vars(self).items() if name != "arrays"}
 
     def __getitem__(self, element: int) -> Pairs:
         numbers = np.searchsorted(self.place, self.first[self.begin[element] : self.begin[element + 1]])

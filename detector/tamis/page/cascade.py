@@ -35,7 +35,6 @@ from tamis.page.css_values import (
 )
 from tamis.page.media import holds, is_supported
 from tamis.page.selectors import parse_selector, select
-from tamis.page.text import character_properties
 from tamis.page.tree import (
     TAG_ID,
     TAG_NAMES,
@@ -201,8 +200,7 @@ def _search(
     """Find the rules and the style attributes that set a wanted property on some elements: order or place, and text."""
     table, others = page.attributes, "\n".join(page.unknown_names.values())
     found: tuple[list[tuple[int, str]], list[tuple[int, str]]] = core.style_rules(
-        *(page.arrays, table.arrays, "\n".join(table.names), _TAGS, others, subjects, css, wanted, in_any_state),
-        character_properties(),
+        *(page.arrays, "\n".join(table.names), _TAGS, others, subjects, css, wanted, in_any_state),
     )
     return found
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 from lxml import etree
 
-from tamis.core import SEED, core
+import tamis.page.tag_sets  # noqa: F401  (which the core reads a tree by)
+from tamis.core import core
 from tamis.page.attributes import AttributeTable
 from tamis.page.html5 import ATTRIBUTES, TAGS, Html5Tree, parse_html5
 from tamis.page.parsing import (
@@ -25,8 +26,8 @@ from tamis.page.parsing import (
     prepare,
 )
 from tamis.page.rebuilding import rebuild
-from tamis.page.text import character_properties, without_controls
-from tamis.page.tree import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG_NAMES, tag_set
+from tamis.page.text import without_controls
+from tamis.page.tree import ALIASES, TAG_ID, TAG_NAMES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,20 +40,6 @@ _NAMES: Final = (
     "\n".join(_ELEMENTS).encode(),
     np.array([TAG_ID.get(ALIASES.get(name, name), 0) for name in _ELEMENTS], np.int32),
     "\n".join(ATTRIBUTES).encode(),
-)
-_TAG_BITS: Final = sum(  # as flatten.h has them
-    table.astype(np.uint8) << bit
-    for bit, table in enumerate(
-        (
-            IS_BLOCK_LEVEL,
-            IS_UNSEEN_TEXT,
-            tag_set("script", "style", "title"),  # whose text is kept
-            tag_set("head"),
-            tag_set(
-                "title", "meta", "link", "base", "script", "style", "noscript", "template", "noframes"
-            ),  # stay in it
-        )
-    )
 )
 
 
@@ -244,11 +231,12 @@ class Page:
     @cached_property
     def arrays(self) -> object:
         """The arrays as the compiled core takes them, checked once."""
-        return core.checked_page(
+        arrays = (
             self.tag, self.parent, self.end, self.depth, self.run_begin, self.run_end, self.block_begin, self.block_end,
             self.run_node, self.block_node, self.block_run_begin, self.block_run_end,
-            self.attributes.begin, self.attributes.first,
+            self.attributes.begin, self.attributes.first, self.run_offset, self.has_ink,
         )  # fmt: skip
+        return core.checked_page(arrays, self.utf8, self.attributes.arrays)
 
     @cached_property
     def elements(self) -> list[etree._Element]:
@@ -291,7 +279,7 @@ class Page:
     def block_lines(self) -> str:
         """The block texts joined by line feeds; no block text contains one."""
         offset, begin, end = self.run_offset, self.block_run_begin, self.block_run_end
-        lines: str = core.block_texts(self.utf8, offset, begin, end, character_properties())
+        lines: str = core.block_texts(self.utf8, offset, begin, end)
         return lines
 
     def attribute(self, name: str) -> dict[int, str]:
@@ -308,7 +296,7 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
         PageTooLarge: the tree exceeds a limit.
     """
     caps = limits.max_nodes, limits.max_depth
-    found = core.flatten(source, *_NAMES, _TAG_BITS, character_properties(), SEED, *caps)
+    found = core.flatten(source, *_NAMES, *caps)
     if found is None:
         return None
     if isinstance(found, tuple):
@@ -369,7 +357,7 @@ def _check_core_reads_trees() -> None:
         ("lxml", xml, "template", b"onetwothreefour", f"{{{links}}}href"),
         ("selectolax", parse_html5(html.encode()), "div", b"onetwothreefoursix", "xlink:href"),
     ):
-        found = core.flatten(source, *_NAMES, _TAG_BITS, np.zeros(0x110000, np.uint8), SEED, *caps)
+        found = core.flatten(source, *_NAMES, *caps)
         tags = ["html", "head", "body", "p", "br", "", "", "template", "p", shadow_root, "p", "svg", "use"]
         names = ["id", "class", "data-c", "hidden", "data-beyond-sixteen", "shadowrootmode", link]
         arrays = _arrays(found["arrays"], found["where"]) if isinstance(found, dict) else {}

@@ -22,7 +22,7 @@ from w3lib.encoding import (
     to_unicode,
 )
 
-from tamis.core import SEED, core
+from tamis.core import core
 from tamis.page.text import without_controls
 from tamis.page.tree import TAG_ID
 
@@ -357,7 +357,7 @@ def prepare(html: str | bytes, encoding: str | None = None) -> Prepared:
     body = cast("bytes", html) if text is None else text.encode("utf-8", "ignore")
     if core.has_controls(body):
         body = _mend_misread(body)
-    return Prepared(*core.scan_tags(body.replace(b"\x00", b""), MAX_ATTRIBUTES, SEED))
+    return Prepared(*core.scan_tags(body.replace(b"\x00", b""), MAX_ATTRIBUTES))
 
 
 _TAG_OF_PAGE: Final = re.compile(rf"</?(?:{'|'.join(TAG_ID)})(?=[\s/>])".encode(), re.IGNORECASE)

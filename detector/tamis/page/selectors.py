@@ -15,7 +15,6 @@ import numpy as np
 from cssselect import SelectorError, parse, parser
 
 from tamis.core import core
-from tamis.page.text import character_properties
 from tamis.page.tree import TAG_ID, is_among, once_per_page, within
 
 if TYPE_CHECKING:
@@ -146,9 +145,7 @@ def _named(page: Page, name: str) -> Flags:
 def _with_word(page: Page, attribute: str, word: str) -> Flags:
     """bool[n], elements with a word in their attributes of a name."""
     found, table = np.zeros(page.n, bool), page.attributes
-    core.elements_with_word(
-        page.arrays, table.arrays, table.names.get(attribute, -1), word, character_properties(), found
-    )
+    core.elements_with_word(page.arrays, table.names.get(attribute, -1), word, found)
     return found
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -52,43 +51,6 @@ WORD: Final = re.compile(rf"[{UNSPACED_CLASS}]|[^\W{UNSPACED_CLASS}]+")
 CODE_UNITS: Final = 1 << 16
 """Number of UTF-16 code units; characters outside the basic plane take two."""
 
-_SEPARATOR, _WORD, _UNSPACED, _LOW_SURROGATE = range(4)
-
-
-@cache
-def character_tokens() -> Hashes:
-    """uint64[2 * CODE_UNITS]: hash by code unit with its case folded, and by code unit + CODE_UNITS after a gap.
-
-    Case folds only where no later version of Unicode can change it (up to Armenian, the Latin and Greek extensions, the
-    full-width forms) and where one character becomes one, so that tokens do not depend on the version of Python.
-    """
-    folded = np.arange(CODE_UNITS, dtype=np.uint64)
-    for begin, end in ((0x41, 0x590), (0x1E00, 0x2000), (0xFF21, 0xFF3B)):
-        for code in range(begin, end):
-            lower = chr(code).casefold()
-            if len(lower) == 1:
-                folded[code] = ord(lower)
-    return mix(np.concatenate([folded, folded + np.uint64(CODE_UNITS)]) * np.uint64(2) + np.uint64(1))
-
-
-@cache
-def word_kinds() -> NDArray[np.int8]:
-    """int8[CODE_UNITS]: separators, letters, digits and marks on them, or characters of a script without spaces.
-
-    Letters outside the basic plane other than Han are separators. Only characters that Unicode gained after 14.0 may
-    depend on the version of Python.
-    """
-    kinds = np.isin(character_properties()[:CODE_UNITS] & np.uint8(0x07), (UNSPACED, LETTER, UPPER, NUMERIC)).astype(
-        np.int8
-    )
-    kinds[[ord(joiner) for joiner in _JOINERS]] = _SEPARATOR
-    for begin, end in UNSPACED_SCRIPTS:
-        kinds[begin:end] *= _UNSPACED
-    kinds[0xD840:0xD8C0] = _UNSPACED  # first halves of Han outside the basic plane
-    kinds[0xDC00:0xE000] = _LOW_SURROGATE
-    return kinds
-
-
 # Kinds of characters; a space-delimited token begins with one of the kinds from LETTER on.
 SPACE, UNSPACED, LETTER, UPPER, NUMERIC, COMMA, SENTENCE_END, OTHER = range(8)
 
@@ -108,8 +70,7 @@ RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _JOINERS: Final = f"\u00ad{_LETTER_JOINERS}"  # with the soft hyphen: inside a word, never between two
 
 
-@cache
-def character_properties() -> NDArray[np.uint8]:
+def _character_properties() -> NDArray[np.uint8]:
     """uint8[0x110000], properties of every code point, as in ``core.h``: its kind in three bits, and five flags.
 
     The flags are ``str.isspace``, ``str.isdigit``, ``str.isupper``, ``str.isalnum``, and whether
@@ -139,6 +100,48 @@ def character_properties() -> NDArray[np.uint8]:
     unseen = _ZERO_WIDTH + _TAGS + _LETTER_JOINERS + "\u200e\u200f"
     properties[[ord(character) for character in unseen]] |= np.uint8(0x80)
     return properties
+
+
+_PROPERTIES: Final = _character_properties()
+
+
+_SEPARATOR, _WORD, _UNSPACED, _LOW_SURROGATE = range(4)
+
+
+def _character_tokens() -> Hashes:
+    """uint64[2 * CODE_UNITS]: hash by code unit with its case folded, and by code unit + CODE_UNITS after a gap.
+
+    Case folds only where no later version of Unicode can change it (up to Armenian, the Latin and Greek extensions, the
+    full-width forms) and where one character becomes one, so that tokens do not depend on the version of Python.
+    """
+    folded = np.arange(CODE_UNITS, dtype=np.uint64)
+    for begin, end in ((0x41, 0x590), (0x1E00, 0x2000), (0xFF21, 0xFF3B)):
+        for code in range(begin, end):
+            lower = chr(code).casefold()
+            if len(lower) == 1:
+                folded[code] = ord(lower)
+    return mix(np.concatenate([folded, folded + np.uint64(CODE_UNITS)]) * np.uint64(2) + np.uint64(1))
+
+
+def _word_kinds() -> NDArray[np.int8]:
+    """int8[CODE_UNITS]: separators, letters, digits and marks on them, or characters of a script without spaces.
+
+    Letters outside the basic plane other than Han are separators. Only characters that Unicode gained after 14.0 may
+    depend on the version of Python.
+    """
+    kinds = np.isin(_PROPERTIES[:CODE_UNITS] & np.uint8(0x07), (UNSPACED, LETTER, UPPER, NUMERIC)).astype(np.int8)
+    kinds[[ord(joiner) for joiner in _JOINERS]] = _SEPARATOR
+    for begin, end in UNSPACED_SCRIPTS:
+        kinds[begin:end] *= _UNSPACED
+    kinds[0xD840:0xD8C0] = _UNSPACED  # first halves of Han outside the basic plane
+    kinds[0xDC00:0xE000] = _LOW_SURROGATE
+    return kinds
+
+
+CHARACTER_TOKENS: Final = _character_tokens()
+core.set_table("character_properties", _PROPERTIES)
+core.set_table("character_tokens", CHARACTER_TOKENS)
+core.set_table("word_kinds", _word_kinds())
 
 
 def without_controls(text: str | bytes) -> str:
@@ -177,14 +180,14 @@ class TextTotals(NamedTuple):
 def text_totals(page: Page) -> Integers:
     """int64[r + 1, 8], totals in the order of :class:`TextTotals`, from one pass over the text."""
     totals = np.zeros((page.r + 1, len(TextTotals._fields)), np.int64)
-    core.count_kinds(page.utf8, page.run_offset, character_properties(), totals)
+    core.count_kinds(page.utf8, page.run_offset, totals)
     return totals
 
 
 def count_words(text: str) -> int:
     """Number of words of a text, see :class:`TextTotals`."""
     totals = np.zeros((2, len(TextTotals._fields)), np.int64)
-    core.count_kinds(text.encode(), np.array([0, len(text)], np.int64), character_properties(), totals)
+    core.count_kinds(text.encode(), np.array([0, len(text)], np.int64), totals)
     return int(totals[1, TextTotals._fields.index("words")])
 
 

@@ -19,11 +19,11 @@ int is_listed(Span list, Span word, int part)
     return 0;
 }
 
-Span next_word(Span *text, const uint8_t *properties)
+Span next_word(Span *text)
 {
     Span rest = *text, word = {rest.begin, rest.begin};
     while (rest.begin < rest.end) {
-        if (next_property(properties, &rest) & WHITE_SPACE) {
+        if (next_property(&rest) & WHITE_SPACE) {
             if (word.begin < word.end) {
                 break;
             }
@@ -121,7 +121,7 @@ void put_stable_name(Piece *to, Span value, const AttributeReader *reader)
         shorter.end = without_hexadecimals(value, scratch + (value.end - value.begin));
         name.end = without_numbers(shorter, scratch);
     }
-    while (word = next_word(&name, reader->properties), word.begin < word.end) {
+    while (word = next_word(&name), word.begin < word.end) {
         if (is_listed(lists[STATES], word, WHOLE) || is_listed(lists[STATE_BEGINNINGS], word, BEGINNING)
             || is_listed(lists[STATE_ENDINGS], word, ENDING)) {
             continue;

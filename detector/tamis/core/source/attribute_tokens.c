@@ -37,7 +37,7 @@ static void read_one(const AttributeReader *reader, int kind, Span name, Span va
         put_stable_name(piece, value, reader);
     }
     else {
-        while (word = next_word(&value, reader->properties), word.begin < word.end) {
+        while (word = next_word(&value), word.begin < word.end) {
             if (piece->length > begun) {
                 piece->data[piece->length++] = ' ';
             }
@@ -108,10 +108,10 @@ static int has_scheme(Span link)
 }
 
 /* A text without the white space around it. */
-static Span stripped(Span text, const uint8_t *properties)
+static Span stripped(Span text)
 {
-    Span word = next_word(&text, properties), all = word;
-    while (word = next_word(&text, properties), word.begin < word.end) {
+    Span word = next_word(&text), all = word;
+    while (word = next_word(&text), word.begin < word.end) {
         all.end = word.end;
     }
     return all;
@@ -245,7 +245,7 @@ void put_target(Piece *to, Span link, const AttributeReader *reader)
     const Place *place = &reader->place;
     size_t begun = to->length, own = (size_t)(place->own.end - place->own.begin);
     const unsigned char *mark;
-    link = stripped(link, reader->properties);
+    link = stripped(link);
     if (memchr(link.begin, '=', (size_t)(link.end - link.begin)) != NULL) {
         link = without_volatile(link, reader->lists, reader->scratch);
     }

@@ -106,7 +106,7 @@ static int put_match(PyObject *lists, uint32_t predicates, int32_t place, Span v
    bits of the predicates of each. */
 PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(values_release) AttributeValues values = {0};
+    AttributeValues values;
     SCOPED(array_release) Array of_name = {0}, of_part = {0};
     SCOPED(free_memory) uint64_t *parts_of_name = NULL;
     SCOPED(free_memory) uint32_t *found = NULL;
@@ -202,35 +202,34 @@ PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
     return found;
 }
 
-/* elements_with_word(page, values, name, word, properties, found: bool[n]), of zeros: marks the elements that have a word in an
-                      attribute whose name has this number */
+/* elements_with_word(page, name, word, found: bool[n]), of zeros: marks the elements that have a word in an attribute whose
+                      name has this number */
 PyObject *core_elements_with_word(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PageArrays page;
-    SCOPED(values_release) AttributeValues values = {0};
-    SCOPED(array_release) Array properties = {0}, found = {0};
+    const AttributeValues *values = &page.values;
+    SCOPED(array_release) Array found = {0};
     SCOPED(free_memory) uint8_t *has_word = NULL;
     Span wanted;
     Py_ssize_t i;
     int32_t k;
     int name, is_any = 0;
-    if (!PyArg_ParseTuple(arguments, "O&O&iO&O&O&", in_page, &page, in_values, &values, &name, in_text, &wanted,
-                          in_properties, &properties, out_1, &found)
-        || !check_arrays(values.places <= page.a && found.length == page.n)) {
+    if (!PyArg_ParseTuple(arguments, "O&iO&O&", in_page, &page, &name, in_text, &wanted, out_1, &found)
+        || !check_arrays(found.length == page.n)) {
         return NULL;
     }
     if ((has_word = calloc(1, (size_t)page.a + 1)) == NULL) {
         return PyErr_NoMemory();
     }
-    for (i = 0; i < values.d; i++) {
-        Span value = value_of(&values, i), word;
-        if (values.name_of[i] != name) {
+    for (i = 0; i < values->d; i++) {
+        Span value = value_of(values, i), word;
+        if (values->name_of[i] != name) {
             continue;
         }
-        while (word = next_word(&value, ITEMS(properties, uint8_t)), word.begin < word.end) {
+        while (word = next_word(&value), word.begin < word.end) {
             if (word.end - word.begin == wanted.end - wanted.begin
                 && memcmp(word.begin, wanted.begin, (size_t)(word.end - word.begin)) == 0) {
-                has_word[values.place[i]] = 1;
+                has_word[values->place[i]] = 1;
                 is_any = 1;
                 break;
             }

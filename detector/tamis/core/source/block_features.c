@@ -34,7 +34,7 @@ static int is_display_none(Span style)
    is 1 + a checksum of it with "#" for every number. */
 static void read_values(Features *f)
 {
-    const AttributeValues *values = &f->values;
+    const AttributeValues *values = &f->page.values;
     Py_ssize_t i;
     for (i = 0; i < values->d; i++) {
         Span value = value_of(values, i);
@@ -55,7 +55,7 @@ static void look_at_elements(Features *f)
     Py_ssize_t i, r = page->r;
     int32_t k;
     for (i = 0; i < page->n; i++) {
-        uint32_t flags = f->flags[page->tag[i]];
+        uint32_t flags = sets_of(page->tag[i]);
         Element *element = &f->elements[i], *above = &f->elements[i ? page->parent[i] : 0];
         uint64_t classes = 0;
         for (k = page->attribute_begin[i]; k < page->attribute_begin[i + 1]; k++) {
@@ -85,7 +85,7 @@ static void look_at_elements(Features *f)
 /* ---- What is alike */
 
 /* Find the first item of the same key as each, by a hash table; 0, or -1 without memory. */
-static int find_first(const uint64_t *keys, Py_ssize_t count, uint64_t seed, int32_t *first)
+static int find_first(const uint64_t *keys, Py_ssize_t count, int32_t *first)
 {
     size_t mask = slots_for((size_t)count) - 1;
     int32_t *table = calloc(mask + 1, sizeof(int32_t)); /* 1 + the first that has a key */
@@ -94,7 +94,7 @@ static int find_first(const uint64_t *keys, Py_ssize_t count, uint64_t seed, int
         return -1;
     }
     for (i = 0; i < count; i++) {
-        size_t at = mixed(keys[i], seed) & mask;
+        size_t at = mixed(keys[i], core_seed) & mask;
         while (table[at] && keys[table[at] - 1] != keys[i]) {
             at = (at + 1) & mask;
         }
@@ -115,7 +115,7 @@ static int count_siblings(Features *f, uint64_t *keys, int32_t *first)
     for (i = 0; i < page->n; i++) {
         keys[i] = (uint64_t)(page->parent[i] + (int64_t)1) * ((uint64_t)1 << 41) + f->elements[i].signature;
     }
-    if (find_first(keys, page->n, f->seed, first) < 0) {
+    if (find_first(keys, page->n, first) < 0) {
         return -1;
     }
     for (i = 0; i < page->n; i++) {
@@ -133,9 +133,9 @@ static int count_repeats(Features *f, uint64_t *keys, int32_t *first)
     Py_ssize_t b, m = f->page.m;
     Span lines = f->lowered;
     for (b = 0; b < m; b++) {
-        keys[b] = hash_of(next_line(&lines), f->seed);
+        keys[b] = hash_of(next_line(&lines), core_seed);
     }
-    if (find_first(keys, m, f->seed, first) < 0) {
+    if (find_first(keys, m, first) < 0) {
         return -1;
     }
     for (b = 0; b < m; b++) {
@@ -158,7 +158,7 @@ static Py_ssize_t number_places(Features *f, uint64_t *keys, int32_t *first)
                           + f->elements[above].signature * 3 + (uint64_t)page->depth[own];
         keys[b] = around * 17 + (uint64_t)page->tag[page->block_node[b]];
     }
-    if (find_first(keys, page->m, f->seed, first) < 0) {
+    if (find_first(keys, page->m, first) < 0) {
         return -1;
     }
     for (b = 0; b < page->m; b++) {
@@ -199,7 +199,7 @@ static void count_enclosing(Features *f)
     Py_ssize_t i, b;
     for (i = 0; i < page->n; i++) {
         uint8_t *counts = f->elements[i].enclosing;
-        int group = f->group[page->tag[i]];
+        int group = core_tables.tag_groups[page->tag[i]];
         if (i) {
             memcpy(counts, f->elements[page->parent[i]].enclosing, GROUPS);
         }
@@ -251,7 +251,7 @@ int features_measure(Features *f)
     read_words(f);
     read_borders(f);
     read_values(f);
-    count_kinds(f->text, ITEMS(f->arrays[RUN_OFFSET], int64_t), f->page.r, f->properties, f->totals, COUNTS);
+    count_kinds(f->page.text, f->page.run_offset, f->page.r, f->totals, COUNTS);
     look_at_elements(f);
     find_owners(f);
     if (count_siblings(f, keys, first) < 0 || count_repeats(f, keys, first) < 0
@@ -271,7 +271,6 @@ void features_release(Features *f)
     free(f->zeroed);
     free(f->scratch);
     free(f->places);
-    values_release(&f->values);
     arrays_release(f->arrays, BORROWED);
     Py_XDECREF(f->lower);
 }
@@ -280,7 +279,7 @@ void features_release(Features *f)
 static int allocate(Features *f, size_t characters)
 {
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, a = (size_t)f->page.a, r = (size_t)f->page.r;
-    size_t names = MAX_NAME_PARTS * a, words = MAX_WORDS * m, values = (size_t)f->values.begin[f->values.d];
+    size_t names = MAX_NAME_PARTS * a, words = MAX_WORDS * m, values = (size_t)f->page.values.begin[f->page.values.d];
     size_t wide = sizeof(Block) * m + sizeof(Element) * (n + 1) + 8 * (COUNTS * (r + 1) + a);
     size_t narrow = 4 * (COUNTED_SETS * (n + 1) + n + OF_CONTAINER * n) + a;
     char *at = f->zeroed = calloc(1, wide + narrow);
@@ -310,12 +309,10 @@ static int fit(const Features *f)
 {
     const Array *arrays = f->arrays;
     Py_ssize_t i;
-    int fitting = f->page.tags <= arrays[FLAGS].length && arrays[GROUP].length == arrays[FLAGS].length
-                  && arrays[RUN_OFFSET].length == f->page.r + 1 && f->values.places <= f->page.a
-                  && arrays[USES].length >= f->values.names && arrays[WORD_ODDS].length == TABLE_SIZE
+    int fitting = arrays[USES].length >= f->page.values.names && arrays[WORD_ODDS].length == TABLE_SIZE
                   && arrays[NAME_ODDS].length == TABLE_SIZE;
-    for (i = 0; i < arrays[GROUP].length; i++) {
-        fitting &= ITEMS(arrays[GROUP], int8_t)[i] >= 0 && ITEMS(arrays[GROUP], int8_t)[i] <= GROUPS;
+    for (i = 0; i < core_tables.tags; i++) {
+        fitting &= core_tables.tag_groups[i] >= 0 && core_tables.tag_groups[i] <= GROUPS;
     }
     return fitting;
 }
@@ -331,11 +328,8 @@ int features_read(Features *f)
         PyErr_NoMemory();
         return -1;
     }
-    f->flags = ITEMS(f->arrays[FLAGS], uint32_t);
-    f->group = ITEMS(f->arrays[GROUP], int8_t);
-    f->properties = ITEMS(f->arrays[PROPERTIES], uint8_t);
     f->lowered = (Span){f->small, f->small + characters};
-    if (!lower_ascii(f->small, f->lines, f->properties)
+    if (!lower_ascii(f->small, f->lines)
         && ((f->lower = PyObject_CallMethod(f->block_lines, "lower", NULL)) == NULL || !in_text(f->lower, &f->lowered))) {
         return -1;
     }

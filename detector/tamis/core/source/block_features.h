@@ -13,11 +13,17 @@ enum { LINKED = TOTALS, EMPHASISED, COUNTS };
 /* Groups of tags that are named here: TAG_GROUPS. */
 enum { H1 = 1, H2 = 2, H3_TO_H6 = 3, P = 4, LI = 5, LIST = 6, TABLE = 7, CELL = 8, DIV = 28, GROUPS = 30 };
 
-/* Sets of tags, bits by tag: _FLAGGED_TAGS. */
+/* Sets of tags, bits from FIRST_FEATURE_SET on. */
 enum {
     IS_LINK, IS_IMAGE, IS_PARAGRAPH, IS_HEADING, IS_CONTROL, COUNTED_SETS,
     IS_TABLE = COUNTED_SETS, IS_ITEM, IS_PRE, IS_ARTICLE, IS_MAIN, IS_NOSCRIPT, IS_EMPHASIS
 };
+
+static inline uint32_t sets_of(int16_t tag)
+{
+    return core_tables.tag_sets[tag] >> FIRST_FEATURE_SET;
+}
+
 #define HAS(flags, set) ((flags) >> (set) & 1u)
 
 /* Of names of attributes, bits: _USES. */
@@ -61,19 +67,14 @@ typedef struct {
     uint8_t enclosing[GROUPS]; /* it, and the elements of each group around it, a few at most */
 } Element;
 
-enum { RUN_OFFSET, FLAGS, GROUP, PROPERTIES, USES, WORD_ODDS, NAME_ODDS, BORROWED };
+enum { USES, WORD_ODDS, NAME_ODDS, BORROWED };
 
 /* A page and what its features are computed from (n elements, m blocks, a attributes). */
 typedef struct {
     PageArrays page;
-    AttributeValues values;
     Array arrays[BORROWED];
     PyObject *block_lines, *lower; /* texts of the blocks; the same in lower case, if that needs Python */
-    Span text, title, lines, lowered;
-    unsigned long long seed;    /* of hash tables, so that no page can provoke collisions */
-    const uint32_t *flags;      /* by tag */
-    const int8_t *group;        /* by tag */
-    const uint8_t *properties;
+    Span title, lines, lowered;
     double title_words;         /* distinct ones */
     double total[COUNTS];       /* of the page, at least 1 */
     Py_ssize_t h1, h1_blocks;   /* the longest block in an h1, -1 without one, and how many there are */
@@ -97,16 +98,13 @@ typedef struct {
     Py_ssize_t word_count, name_count;
 } Features;
 
-/* The first arguments of what takes a page for its features, from tamis.features.page_arguments: page, values, text,
-   lines (texts of the blocks, with line feeds between them), title (its different words in lower case, with a line feed
-   behind each), run_offset: int64[r + 1], tag_flags: uint32[T], tag_group: int8[T], properties, uses: uint8[names] (bits of
-   each name of attributes), word_odds: float32[TABLE_SIZE], name_odds: float32[TABLE_SIZE], seed */
-#define PAGE_FORMAT "O&O&O&UO&O&O&O&O&O&O&O&K"
+/* The first arguments of what takes a page for its features, from tamis.features.page_arguments: page, lines (texts of the
+   blocks, with line feeds between them), title (its different words in lower case, with a line feed behind each), uses:
+   uint8[names] (bits of each name of attributes), word_odds: float32[TABLE_SIZE], name_odds: float32[TABLE_SIZE] */
+#define PAGE_FORMAT "O&UO&O&O&O&"
 #define PAGE_ARGUMENTS(f) \
-    in_page, &(f)->page, in_values, &(f)->values, in_text, &(f)->text, &(f)->block_lines, in_text, &(f)->title, in_8, \
-        &(f)->arrays[RUN_OFFSET], in_4, &(f)->arrays[FLAGS], in_1, &(f)->arrays[GROUP], in_properties, \
-        &(f)->arrays[PROPERTIES], in_1, &(f)->arrays[USES], in_4, &(f)->arrays[WORD_ODDS], in_4, \
-        &(f)->arrays[NAME_ODDS], &(f)->seed
+    in_page, &(f)->page, &(f)->block_lines, in_text, &(f)->title, in_1, &(f)->arrays[USES], in_4, &(f)->arrays[WORD_ODDS], \
+        in_4, &(f)->arrays[NAME_ODDS]
 
 /* Read the names and words of a page whose arguments were parsed; 0, or -1 with an exception set. */
 int features_read(Features *f);

@@ -9,7 +9,10 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; tamis.core expects the same number. */
-#define CORE_VERSION 42
+#define CORE_VERSION 43
+
+/* Of the core alone, so that it is found without a look-up. */
+#define HIDDEN __attribute__((visibility("hidden")))
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -76,6 +79,8 @@ static inline int is_space(int c)
 }
 
 /* Hash tables have open addressing, and a secret seed, so that no page can provoke collisions. */
+
+extern uint64_t core_seed HIDDEN;
 
 /* The number of slots for so many keys at most, a power of two. */
 static inline size_t slots_for(size_t keys)
@@ -145,8 +150,8 @@ void arrays_release(Array *arrays, int count);
 
 #define ITEMS(array, type) ((type *)(array).view.buf)
 
-/* Converters for "O&" of PyArg_ParseTuple. They borrow an Array of items of any, 1, 4 or 8 bytes, to be read or written, or the
-   table of properties below, and give a Span of bytes, or of a str or its UTF-8. Arrays are SCOPED(array_release). */
+/* Converters for "O&" of PyArg_ParseTuple. They borrow an Array of items of any, 1, 4 or 8 bytes, to be read or written, and
+   give a Span of bytes, or of a str or its UTF-8. Arrays are SCOPED(array_release). */
 int in_any(PyObject *object, void *array);
 int in_1(PyObject *object, void *array);
 int in_4(PyObject *object, void *array);
@@ -154,7 +159,6 @@ int in_8(PyObject *object, void *array);
 int out_1(PyObject *object, void *array);
 int out_4(PyObject *object, void *array);
 int out_8(PyObject *object, void *array);
-int in_properties(PyObject *object, void *array);
 int in_bytes(PyObject *object, void *span);
 int in_text(PyObject *object, void *span);
 
@@ -235,23 +239,54 @@ enum { CHARACTERS, WORDS, LETTERS, DIGITS, UPPER_CASE, COMMAS, SENTENCE_ENDS, SY
 #define IS_ALPHANUMERIC 0x40
 #define IS_UNSEEN 0x80 /* without a width */
 
-static inline unsigned property_of(const uint8_t *properties, uint32_t code)
+/* Tables that Python sets once, where it defines them: name, type of items, number of items; TAGS is the same for all. */
+#define TABLES(DO) \
+    DO(character_properties, uint8_t, CODE_POINTS) \
+    DO(character_tokens, uint64_t, 2 * CODE_UNITS) \
+    DO(word_kinds, uint8_t, CODE_UNITS) \
+    DO(tag_sets, uint32_t, TAGS) \
+    DO(tag_groups, int8_t, TAGS) \
+    DO(tag_tokens, uint64_t, TAGS)
+enum { CODE_UNITS = 65536, TAGS = 0 };
+
+typedef struct {
+#define POINTER(name, type, length) const type *name;
+    TABLES(POINTER)
+#undef POINTER
+    Py_ssize_t tags; /* of each table by tag */
+} Tables;
+
+extern Tables core_tables HIDDEN;
+
+/* Whether tables are set that a function needs; sets a RuntimeError if not. */
+int check_tables(int are_set);
+
+/* Sets that a tag is in, bits of core_tables.tag_sets: tamis.page.tag_sets has the same order. */
+enum {
+    TAG_BLOCK_LEVEL = 1, TAG_UNSEEN_TEXT = 2, TAG_RAW_TEXT = 4, TAG_HEAD = 8, TAG_STAYS_IN_HEAD = 16, /* of a tree */
+    TAG_MEDIA = 32, TAG_IGNORED = 64, TAG_WHOLE_PAGE = 128, /* of what is counted */
+    TAG_HEADLINE = 256, TAG_CODE = 512,                     /* of the main content */
+    FIRST_TABLE_ROLE = 10,                                  /* the first bit of those of tables.c */
+    FIRST_FEATURE_SET = 16                                  /* the first bit of those of block_features.h */
+};
+
+static inline unsigned property_of(uint32_t code)
 {
-    return code < CODE_POINTS ? properties[code] : 0;
+    return code < CODE_POINTS ? core_tables.character_properties[code] : 0;
 }
 
 /* Read one character of a text, which must not be empty, and return its properties. */
-static inline unsigned next_property(const uint8_t *properties, Span *text)
+static inline unsigned next_property(Span *text)
 {
-    return *text->begin < 0x80 ? properties[*text->begin++] : property_of(properties, next_character(&text->begin, text->end));
+    return property_of(*text->begin < 0x80 ? *text->begin++ : next_character(&text->begin, text->end));
 }
 
 /* Copy characters of a text with each stretch of white space as one space, which is written before the word behind it;
    `is_spaced` is whether there has been white space since the last word. Returns what is behind the copy. */
-char *copy_words(char *to, Span *text, int64_t characters, const uint8_t *properties, int *is_spaced);
+char *copy_words(char *to, Span *text, int64_t characters, int *is_spaced);
 
 /* Skip white space at the beginning of so many characters; returns how many are left. */
-int64_t skip_white_space(Span *text, int64_t characters, const uint8_t *properties);
+int64_t skip_white_space(Span *text, int64_t characters);
 
 void skip_characters(Span *text, int64_t characters);
 
@@ -279,6 +314,9 @@ void skip_characters(Span *text, int64_t characters);
     DO(find_places, "Places of blocks and their codes, for tamis.places.") \
     DO(site_evidence, "What a site's counts say, for tamis.evidence.site_counts.") \
     DO(adjust_scores, "Scores with the log-odds of evidence added.") \
+    DO(set_table, "Set a table that never changes.") \
+    DO(set_seed, "Set the seed of all hash tables.") \
+    DO(checked_attributes, "Attributes of a page, checked for all functions that take them.") \
     DO(checked_page, "Arrays of a page, checked for all functions that take them.") \
     DO(chosen_ancestors, "Nearest or outermost chosen ancestor of every node.") \
     DO(slice_sums, "Sums over slices of an array.") \
@@ -298,11 +336,10 @@ void skip_characters(Span *text, int64_t characters);
 FUNCTIONS(DECLARE)
 
 /* Write the totals up to the end of each of r runs; the first totals, and those of other columns, are left. */
-void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, const uint8_t *properties, int64_t *totals,
-                 int columns);
+void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, int64_t *totals, int columns);
 
 /* Write a text in lower case, as str.lower does; 0 if it has capitals that are not ASCII, which needs Python's tables. */
-int lower_ascii(unsigned char *to, Span text, const uint8_t *properties);
+int lower_ascii(unsigned char *to, Span text);
 
 /* zlib.crc32 of the bytes from `at` to `end`; `before` is the checksum of the bytes before them. */
 uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned char *end);

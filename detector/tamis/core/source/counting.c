@@ -1,10 +1,7 @@
 /* Which units are counted, and what the counts of the leaves say of the elements around them, for tamis.counting. */
 #include "page.h"
 
-/* Kinds of tags; tamis.counting has the same numbers. */
-enum { BLOCK_LEVEL = 1, MEDIA = 2, UNSEEN = 4, WHOLE_PAGE = 8 };
-
-/* What is known of an element before it is marked: whether it is in one of UNSEEN, and what is in it. */
+/* What is known of an element before it is marked: whether it is in what is ignored, and what is in it. */
 enum { IS_HIDDEN = 1, HAS_MEDIA = 2, HAS_TEXT = 4, HAS_LEAF = 8 };
 
 /* Whether no block that begins before an element goes on in it, and none that begins in it goes on behind. */
@@ -15,17 +12,15 @@ static int is_whole_lines(const PageArrays *page, Py_ssize_t i)
            && (!begun || page->block_run_end[begun - 1] <= page->run_end[i]);
 }
 
-/* mark_units(page, has_ink: bool[r], kinds: uint8[tags], countable: bool[n + m], leaves: bool[n + m]) */
+/* mark_units(page, countable: bool[n + m], leaves: bool[n + m]) */
 PyObject *core_mark_units(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PageArrays page;
-    SCOPED(array_release) Array has_ink = {0}, kinds = {0}, countable = {0}, leaves = {0};
+    SCOPED(array_release) Array countable = {0}, leaves = {0};
     uint8_t *known;
     Py_ssize_t i;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_page, &page, in_1, &has_ink, in_1, &kinds, out_1, &countable, out_1,
-                          &leaves)
-        || !check_arrays(has_ink.length == page.r && page.tags <= kinds.length && countable.length == page.n + page.m
-                         && leaves.length == page.n + page.m)) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&", in_page, &page, out_1, &countable, out_1, &leaves)
+        || !check_arrays(countable.length == page.n + page.m && leaves.length == page.n + page.m)) {
         return NULL;
     }
     known = ITEMS(countable, uint8_t);
@@ -33,17 +28,18 @@ PyObject *core_mark_units(PyObject *Py_UNUSED(module), PyObject *arguments)
     memset(known + page.n, 1, (size_t)page.m);
     memset(ITEMS(leaves, uint8_t) + page.n, 1, (size_t)page.m);
     for (i = 0; i < page.n; i++) {
-        int is_hidden = ITEMS(kinds, uint8_t)[page.tag[i]] & UNSEEN || (i && known[page.parent[i]]);
+        int is_hidden = core_tables.tag_sets[page.tag[i]] & TAG_IGNORED || (i && known[page.parent[i]]);
         known[i] = is_hidden ? IS_HIDDEN : 0;
     }
     for (i = 0; i < page.r; i++) {
-        known[page.run_node[i]] |= ITEMS(has_ink, uint8_t)[i] ? HAS_TEXT : 0;
+        known[page.run_node[i]] |= page.has_ink[i] ? HAS_TEXT : 0;
     }
     for (i = page.n - 1; i >= 0; i--) {
-        int kind = ITEMS(kinds, uint8_t)[page.tag[i]], all = known[i], is_seen = !(all & IS_HIDDEN), is_counted, is_leaf;
-        all |= kind & MEDIA && is_seen ? HAS_MEDIA : 0;
-        is_counted = all & HAS_TEXT ? kind & BLOCK_LEVEL || is_whole_lines(&page, i) : all & HAS_MEDIA;
-        is_counted = is_counted && is_seen && !(kind & WHOLE_PAGE);
+        uint32_t sets = core_tables.tag_sets[page.tag[i]];
+        int all = known[i], is_seen = !(all & IS_HIDDEN), is_counted, is_leaf;
+        all |= sets & TAG_MEDIA && is_seen ? HAS_MEDIA : 0;
+        is_counted = all & HAS_TEXT ? sets & TAG_BLOCK_LEVEL || is_whole_lines(&page, i) : all & HAS_MEDIA;
+        is_counted = is_counted && is_seen && !(sets & TAG_WHOLE_PAGE);
         is_leaf = is_counted && !(all & (HAS_TEXT | HAS_LEAF));
         known[i] = (uint8_t)is_counted;
         ITEMS(leaves, uint8_t)[i] = (uint8_t)is_leaf;
@@ -85,19 +81,18 @@ PyObject *core_counted_units(PyObject *Py_UNUSED(module), PyObject *arguments)
     return PyLong_FromSsize_t(number);
 }
 
-/* spread_frequencies(page, has_ink: bool[r], countable: bool[n + m], leaves: bool[n + m], spread: int64[n + m or more])
+/* spread_frequencies(page, countable: bool[n + m], leaves: bool[n + m], spread: int64[n + m or more])
 
    spread: the counts of the leaves are in it, and those of the elements are written there. */
 PyObject *core_spread_frequencies(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PageArrays page;
-    SCOPED(array_release) Array has_ink = {0}, countable = {0}, leaves = {0}, spread = {0};
+    SCOPED(array_release) Array countable = {0}, leaves = {0}, spread = {0};
     SCOPED(free_memory) int64_t *smallest = NULL;
     Py_ssize_t i;
     int32_t k;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_page, &page, in_1, &has_ink, in_1, &countable, in_1, &leaves, out_8,
-                          &spread)
-        || !check_arrays(has_ink.length == page.r && countable.length == page.n + page.m
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_page, &page, in_1, &countable, in_1, &leaves, out_8, &spread)
+        || !check_arrays(countable.length == page.n + page.m
                          && leaves.length == page.n + page.m && spread.length >= page.n + page.m)) {
         return NULL;
     }
@@ -111,7 +106,7 @@ PyObject *core_spread_frequencies(PyObject *Py_UNUSED(module), PyObject *argumen
     for (i = 0; i < page.m; i++) {
         int64_t count = ITEMS(spread, int64_t)[page.n + i];
         for (k = page.block_run_begin[i]; k < page.block_run_end[i]; k++) {
-            if (ITEMS(has_ink, uint8_t)[k] && count < smallest[page.run_node[k]]) {
+            if (page.has_ink[k] && count < smallest[page.run_node[k]]) {
                 smallest[page.run_node[k]] = count;
             }
         }

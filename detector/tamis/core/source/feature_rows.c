@@ -34,7 +34,7 @@ void read_borders(Features *f)
     for (b = 0; b < f->page.m; b++) {
         Span line = next_line(&lines);
         uint32_t last = last_of(line);
-        unsigned first = line.begin < line.end ? next_property(f->properties, &line) : 0;
+        unsigned first = line.begin < line.end ? next_property(&line) : 0;
         int is_upper = (first & IS_UPPER_CASE) != 0, is_number = (first & IS_DIGIT) != 0;
         int is_symbol = (first & IS_ALPHANUMERIC) == 0;
         f->blocks[b].borders = (uint8_t)(is_upper | is_number << 1 | is_symbol << 2 | is_among(last, sentence_ends) << 3
@@ -203,7 +203,7 @@ static void write_containers(const Features *f, Py_ssize_t b, float *row)
         memcpy(row + level * OF_CONTAINER, features, sizeof *row * OF_CONTAINER);
         ranks[level] = (float)((double)(b - page->block_begin[container]) / (double)(held > 1 ? held : 1));
         for (k = 0; level < TAGGED_LEVELS && k < CONTAINER_TAGS; k++) {
-            tags[level * CONTAINER_TAGS + k] = f->group[page->tag[container]] == groups[k];
+            tags[level * CONTAINER_TAGS + k] = core_tables.tag_groups[page->tag[container]] == groups[k];
         }
         container = container ? f->container_of[page->parent[container]] : 0;
     }
@@ -291,7 +291,7 @@ void features_of_page(const Features *f, double *to)
         }
     }
     for (i = 0; i < page->n; i++) {
-        uint32_t flags = f->flags[page->tag[i]];
+        uint32_t flags = sets_of(page->tag[i]);
         alike = f->elements[i].alike > alike ? f->elements[i].alike : alike;
         for (k = 0; flags >> k && k <= IS_EMPHASIS; k++) {
             if (HAS(flags, k)) {

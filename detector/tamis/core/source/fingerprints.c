@@ -3,17 +3,18 @@
 
 /* Hash the next characters, those of a run, case folded and with white space collapsed, none at either end; 0 without ink.
    Tokens are those of each UTF-16 code, then of each after white space. */
-static uint64_t hash_run(Span *text, int64_t characters, const uint8_t *properties, const uint64_t *tokens, uint64_t base)
+static uint64_t hash_run(Span *text, int64_t characters, uint64_t base)
 {
+    const uint64_t *tokens = core_tables.character_tokens;
     uint64_t sum = 0, power = 1;
     uint32_t gap = 0;
     while (characters-- > 0 && text->begin < text->end) {
         uint32_t code = *text->begin < 0x80 ? *text->begin++ : next_character(&text->begin, text->end);
-        if (property_of(properties, code) & WHITE_SPACE) {
-            gap = power == 1 ? 0 : CODES;
+        if (property_of(code) & WHITE_SPACE) {
+            gap = power == 1 ? 0 : CODE_UNITS;
             continue;
         }
-        if (code >= CODES) {
+        if (code >= CODE_UNITS) {
             sum += tokens[first_half(code) + gap] * power;
             power *= base;
             code = second_half(code);
@@ -34,8 +35,7 @@ static uint64_t hash_run(Span *text, int64_t characters, const uint8_t *properti
 
 typedef struct {
     const PageArrays *page;
-    const uint64_t *tag_tokens, *tokens; /* the arguments */
-    const uint8_t *block_level, *unseen;
+    const uint64_t *tokens; /* the arguments */
     uint64_t *hashes;
     unsigned long long base, inverse, close, block;
     int input;
@@ -67,7 +67,7 @@ static void end_blocks(Walk *walk)
 {
     for (; walk->ended < walk->begun; walk->ended++) {
         Py_ssize_t unit = walk->page->n + walk->ended;
-        uint64_t of_tag = walk->tag_tokens[walk->page->tag[walk->page->block_node[walk->ended]]];
+        uint64_t of_tag = core_tables.tag_tokens[walk->page->tag[walk->page->block_node[walk->ended]]];
         walk->hashes[unit] =
             mix(hash_since(walk, &walk->starts[unit]) + mix(of_tag + walk->block));
     }
@@ -98,12 +98,12 @@ static uint64_t token_of(const Walk *walk, Py_ssize_t element)
         is_labelled |= walk->marks[first] & IS_LABELLED;
     }
     sum = (is_labelled ? sum : sum - values) ^ walk->hashes[element];
-    return mix(walk->tag_tokens[walk->page->tag[element]] + sum);
+    return mix(core_tables.tag_tokens[walk->page->tag[element]] + sum);
 }
 
 static int is_border(const Walk *walk, Py_ssize_t element)
 {
-    return element == 0 || walk->block_level[walk->page->tag[element]];
+    return element == 0 || (core_tables.tag_sets[walk->page->tag[element]] & TAG_BLOCK_LEVEL) != 0;
 }
 
 static void open_element(Walk *walk, Py_ssize_t element)
@@ -112,7 +112,7 @@ static void open_element(Walk *walk, Py_ssize_t element)
         end_blocks(walk);
     }
     walk->starts[element] = walk->here;
-    walk->hidden += walk->unseen[walk->page->tag[element]] != 0;
+    walk->hidden += (core_tables.tag_sets[walk->page->tag[element]] & TAG_IGNORED) != 0;
     if (!walk->hidden) {
         add(walk, token_of(walk, element));
     }
@@ -129,7 +129,7 @@ static void close_element(Walk *walk, Py_ssize_t element)
     }
     add(walk, walk->close);
     walk->hashes[element] = mix(hash_since(walk, &walk->starts[element]));
-    walk->hidden -= walk->unseen[walk->page->tag[element]] != 0;
+    walk->hidden -= (core_tables.tag_sets[walk->page->tag[element]] & TAG_IGNORED) != 0;
     if (is_border(walk, element)) {
         walk->border = walk->here;
     }
@@ -154,38 +154,29 @@ static void walk_page(Walk *walk)
     }
 }
 
-/* node_fingerprints(page, values, names: with line feeds between, kinds: uint8[names], lists: tuple of bytes, place, text,
-                     run_offset: int64[r + 1], properties, characters: uint64[2 * CODES], tag_tokens: uint64[tags],
-                     block_level: bool[tags], unseen: bool[tags], base, inverse, close, block, input, tokens: uint64[a],
-                     hashes: uint64[n + m])
+/* node_fingerprints(page, names: with line feeds between, kinds: uint8[names], lists: tuple of bytes, place, base, inverse,
+                     close, block, input, tokens: uint64[a], hashes: uint64[n + m])
 
    place: of the page, whether it is known, host, folder, address; UTF-8. tokens: written where attributes have one, by their
    first occurrence. hashes: of the names of elements without a tag, 0 for others; the fingerprints replace them. */
 PyObject *core_node_fingerprints(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PageArrays page;
-    SCOPED(values_release) AttributeValues values = {0};
-    SCOPED(array_release) Array kinds = {0}, offset = {0}, properties = {0}, characters = {0}, tag_tokens = {0};
-    SCOPED(array_release) Array block_level = {0}, unseen = {0}, tokens = {0}, hashes = {0};
+    SCOPED(array_release) Array kinds = {0}, tokens = {0}, hashes = {0};
     SCOPED(free_memory) char *memory = NULL;
     AttributeReader reader = {0};
-    Span text, *lists = reader.lists;
+    Span *lists = reader.lists;
     Walk walk = {0};
     Place *place = &reader.place;
     char *at;
     Py_ssize_t r;
     int failed;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&(O&O&O&O&O&O&O&)(pO&O&O&)O&O&O&O&O&O&O&KKKKiO&O&", in_page, &page, in_values,
-                          &values, in_text, &reader.names, in_1, &kinds, in_bytes, &lists[0], in_bytes, &lists[1], in_bytes,
-                          &lists[2], in_bytes, &lists[3], in_bytes, &lists[4], in_bytes, &lists[5], in_bytes, &lists[6],
-                          &place->is_known, in_bytes, &place->host, in_bytes, &place->folder, in_bytes, &place->own, in_text,
-                          &text, in_8, &offset, in_properties, &properties, in_8, &characters, in_8, &tag_tokens, in_1,
-                          &block_level, in_1, &unseen, &walk.base, &walk.inverse, &walk.close, &walk.block, &walk.input,
-                          out_8, &tokens, out_8, &hashes)
-        || !check_arrays(values.names <= kinds.length && values.places <= page.a && page.tags <= tag_tokens.length
-                         && block_level.length == tag_tokens.length && unseen.length == tag_tokens.length
-                         && offset.length == page.r + 1 && characters.length == 2 * CODES && tokens.length == page.a
-                         && hashes.length == page.n + page.m)) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&(O&O&O&O&O&O&O&)(pO&O&O&)KKKKiO&O&", in_page, &page, in_text, &reader.names, in_1,
+                          &kinds, in_bytes, &lists[0], in_bytes, &lists[1], in_bytes, &lists[2], in_bytes, &lists[3],
+                          in_bytes, &lists[4], in_bytes, &lists[5], in_bytes, &lists[6], &place->is_known, in_bytes,
+                          &place->host, in_bytes, &place->folder, in_bytes, &place->own, &walk.base, &walk.inverse,
+                          &walk.close, &walk.block, &walk.input, out_8, &tokens, out_8, &hashes)
+        || !check_arrays(page.values.names <= kinds.length && tokens.length == page.a && hashes.length == page.n + page.m)) {
         return NULL;
     }
     memory = at = calloc(sizeof(Start) * (size_t)(page.n + page.m) + 8 * (size_t)page.r + (size_t)page.a + 1, 1);
@@ -196,18 +187,13 @@ PyObject *core_node_fingerprints(PyObject *Py_UNUSED(module), PyObject *argument
     CARVE(at, walk.run_hashes, page.r);
     CARVE(at, walk.marks, page.a);
     walk.page = &page;
-    walk.tag_tokens = ITEMS(tag_tokens, uint64_t);
-    walk.block_level = ITEMS(block_level, uint8_t);
-    walk.unseen = ITEMS(unseen, uint8_t);
     walk.tokens = ITEMS(tokens, uint64_t);
     walk.hashes = ITEMS(hashes, uint64_t);
     reader.kinds = kinds;
-    reader.properties = ITEMS(properties, uint8_t);
     Py_BEGIN_ALLOW_THREADS
-    failed = read_attributes(&values, &reader, ITEMS(tokens, uint64_t), walk.marks);
+    failed = read_attributes(&page.values, &reader, ITEMS(tokens, uint64_t), walk.marks);
     for (r = 0; r < page.r; r++) {
-        walk.run_hashes[r] = hash_run(&text, ITEMS(offset, int64_t)[r + 1] - ITEMS(offset, int64_t)[r],
-                                      ITEMS(properties, uint8_t), ITEMS(characters, uint64_t), walk.base);
+        walk.run_hashes[r] = hash_run(&page.text, page.run_offset[r + 1] - page.run_offset[r], walk.base);
     }
     walk_page(&walk);
     Py_END_ALLOW_THREADS

@@ -4,18 +4,15 @@
 
 #include "page.h"
 
-/* Number of UTF-16 codes. */
-enum { CODES = 65536 };
-
 /* The surrogates of a character above U+FFFF. */
 static inline uint32_t first_half(uint32_t character)
 {
-    return (0xD800 + ((character - CODES) >> 10)) & (CODES - 1);
+    return (0xD800 + ((character - CODE_UNITS) >> 10)) & (CODE_UNITS - 1);
 }
 
 static inline uint32_t second_half(uint32_t character)
 {
-    return 0xDC00 + ((character - CODES) & 0x3FF);
+    return 0xDC00 + ((character - CODE_UNITS) & 0x3FF);
 }
 
 /* Marks of an attribute: the type of a control that its value labels; a value. */
@@ -50,7 +47,6 @@ typedef struct {
     Span names, lists[LISTS];
     Array kinds;
     Place place;
-    const uint8_t *properties;
     unsigned char *scratch; /* room for twice a value */
 } AttributeReader;
 
@@ -59,7 +55,7 @@ enum { WHOLE, BEGINNING, ENDING };
 int is_listed(Span list, Span word, int part);
 
 /* The next word of a text between white space, empty at its end; the text goes on behind it. */
-Span next_word(Span *text, const uint8_t *properties);
+Span next_word(Span *text);
 
 /* XXH3, 64 bits: tamis.hashing.hash_text. */
 uint64_t hash_bytes(const unsigned char *bytes, size_t length);

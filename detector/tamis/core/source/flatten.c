@@ -52,13 +52,13 @@ static void flat_free(Flat *flat)
 }
 
 /* Number the names that are known, and read the tree. */
-static int flatten(Flat *flat, Tree *tree, Span tag_names, const Array *tags, Span attribute_names, uint64_t seed)
+static int flatten(Flat *flat, Tree *tree, Span tag_names, const Array *tags, Span attribute_names)
 {
     const Array *known = &tree->known_tags;
     int32_t template;
     Py_ssize_t k;
-    if (strings_allocate(&flat->tags, seed) < 0 || strings_allocate(&flat->attributes, seed) < 0
-        || strings_allocate(&flat->values, seed) < 0 || put_lines(&flat->tags, tag_names) < 0
+    if (strings_allocate(&flat->tags) < 0 || strings_allocate(&flat->attributes) < 0
+        || strings_allocate(&flat->values) < 0 || put_lines(&flat->tags, tag_names) < 0
         || put_lines(&flat->attributes, attribute_names) < 0) {
         return NO_MEMORY;
     }
@@ -184,34 +184,31 @@ static PyObject *result_of(Flat *flat)
     return found;
 }
 
-/* flatten(source, tag_names, tags: int32[names], attribute_names, kinds: uint8[tags], properties, seed, max_nodes,
-           max_levels) -> dict, None where the tree cannot be read, or the nodes and levels of one too large
+/* flatten(source, tag_names, tags: int32[names], attribute_names, max_nodes, max_levels) -> dict, None where the tree cannot be read, or the nodes and levels of one too large
 
    source: an element of lxml, or a tuple: one of selectolax, and for each number that lexbor has for a name of elements, and
    of attributes, 1 + its line in the names here, 0 for none: int32[]. */
 PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array tags = {0}, kinds = {0}, properties = {0};
+    SCOPED(array_release) Array tags = {0};
     SCOPED(flat_free) Flat flat = {0};
     SCOPED(tree_release) Tree tree = {0};
-    unsigned long long seed;
     Span tag_names, attribute_names;
     Py_ssize_t max_nodes, max_levels;
     PyThreadState *state;
     int is_read;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&Knn", in_tree, &tree, in_bytes, &tag_names, in_4, &tags, in_bytes,
-                          &attribute_names, in_1, &kinds, in_properties, &properties, &seed, &max_nodes, &max_levels)
-        || !check_arrays(kinds.length > 0 && kinds.length <= INT16_MAX && are_below(&tags, kinds.length))) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&nn", in_tree, &tree, in_bytes, &tag_names, in_4, &tags, in_bytes,
+                          &attribute_names, &max_nodes, &max_levels)
+        || !check_tables(core_tables.character_properties != NULL && core_tables.tag_sets != NULL)
+        || !check_arrays(core_tables.tags <= INT16_MAX && are_below(&tags, core_tables.tags))) {
         return NULL;
     }
-    flat.kinds = ITEMS(kinds, uint8_t);
-    flat.properties = ITEMS(properties, uint8_t);
     state = tree.is_lexbor ? PyEval_SaveThread() : NULL;
-    is_read = flatten(&flat, &tree, tag_names, &tags, attribute_names, seed);
+    is_read = flatten(&flat, &tree, tag_names, &tags, attribute_names);
     if (is_read == READ && (may_change(bytes_from(&flat.text, 0)) || may_change(bytes_from(&flat.values.text, 0)))) {
         flat_free(&flat); /* rare enough to read the tree again */
-        flat = (Flat){.kinds = flat.kinds, .properties = flat.properties, .has_controls = 1};
-        is_read = flatten(&flat, &tree, tag_names, &tags, attribute_names, seed);
+        flat = (Flat){.has_controls = 1};
+        is_read = flatten(&flat, &tree, tag_names, &tags, attribute_names);
     }
     if (state != NULL) {
         PyEval_RestoreThread(state);

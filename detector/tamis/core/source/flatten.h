@@ -44,11 +44,10 @@ typedef struct {
     size_t capacity, used;
     uint32_t *slots; /* 1 + number, by hash */
     size_t mask;
-    uint64_t seed;
     Bytes text;
 } Strings;
 
-int strings_allocate(Strings *strings, uint64_t seed);
+int strings_allocate(Strings *strings);
 
 void strings_free(Strings *strings);
 
@@ -97,7 +96,6 @@ typedef struct {
 
 typedef struct {
     const Tree *tree;
-    const uint8_t *kinds, *properties;
     int has_controls;       /* texts and values are read by append_plain */
     Strings tags, attributes; /* names of elements and of attributes; the note on the former is the tag */
     Strings values;         /* of attributes, in groups by name; the note is the place of the first attribute */
@@ -116,10 +114,7 @@ typedef struct {
     int32_t content_in_head; /* the first element right in the first head that does not stay there, 0 for none */
 } Flat;
 
-/* What an element is by its tag: bits, as tamis.page.page has them. */
-enum { BLOCK_LEVEL = 1, UNSEEN_TEXT = 2, RAW_TEXT = 4, HEAD = 8, STAYS_IN_HEAD = 16 };
-
-/* Read the tree; `flat` is zeroed but for the tree, the tables, and names and strings allocated. */
+/* Read the tree; `flat` is zeroed but for the tree, and names and strings allocated. */
 int read_tree(Flat *flat);
 
 #endif

@@ -1,8 +1,7 @@
 /* Which cut blocks belong to the main content that is kept, for tamis.evidence.main_content. */
 #include "page.h"
 
-enum { HEADLINE = 1, CODE = 2 }; /* bits by tag: _ROLES of tamis.evidence.main_content */
-enum { MAX_DISTANCE = 3 };       /* blocks before and behind a table, one of which must be kept on each side */
+enum { MAX_DISTANCE = 3 }; /* blocks before and behind a table, one of which must be kept on each side */
 #define MAX_SCORE 0.8            /* templateness below which code, and a table (mean over its blocks), is kept */
 #define MAIN_FRACTION 0.9        /* of the kept text, in the element of the main content */
 
@@ -32,7 +31,7 @@ static int32_t main_element(const PageArrays *page, const uint64_t *characters)
     return i;
 }
 
-/* parts_of_main_content(page, roles: uint8[tags], tables: int32[t], lengths: int64[m], kept: bool[m],
+/* parts_of_main_content(page, tables: int32[t], lengths: int64[m], kept: bool[m],
                          scores: float64[m], found: bool[m])
 
    Sets true, in zeros, for the cut blocks of data tables that contain kept blocks or lie between some, of headlines before
@@ -40,19 +39,19 @@ static int32_t main_element(const PageArrays *page, const uint64_t *characters)
 PyObject *core_parts_of_main_content(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PageArrays page;
-    SCOPED(array_release) Array roles = {0}, tables = {0}, lengths = {0}, kept = {0}, scores = {0}, found = {0};
+    SCOPED(array_release) Array tables = {0}, lengths = {0}, kept = {0}, scores = {0}, found = {0};
     SCOPED(free_memory) uint64_t *characters = NULL; /* that are kept before each block */
-    SCOPED(free_memory) uint8_t *around = NULL;      /* roles of each element, and of those around it */
+    SCOPED(free_memory) uint32_t *around = NULL;     /* sets of each element, and of those around it */
     Py_ssize_t i, first, last = -1;                  /* kept blocks */
     int32_t main = -1;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&", in_page, &page, in_1, &roles, in_4, &tables, in_8, &lengths, in_1,
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&", in_page, &page, in_4, &tables, in_8, &lengths, in_1,
                           &kept, in_8, &scores, out_1, &found)
-        || !check_arrays(roles.length >= page.tags && are_below(&tables, page.n) && lengths.length == page.m
+        || !check_arrays(are_below(&tables, page.n) && lengths.length == page.m
                          && kept.length == page.m && scores.length == page.m && found.length == page.m)) {
         return NULL;
     }
     characters = calloc((size_t)page.m + 1, sizeof *characters);
-    around = malloc((size_t)page.n + 1);
+    around = malloc(sizeof *around * (size_t)page.n + 1);
     if (characters == NULL || around == NULL) {
         return PyErr_NoMemory();
     }
@@ -64,14 +63,14 @@ PyObject *core_parts_of_main_content(PyObject *Py_UNUSED(module), PyObject *argu
         last = is_kept ? i : last;
     }
     for (i = 0; i < page.n; i++) {
-        around[i] = ITEMS(roles, uint8_t)[page.tag[i]] | (i ? around[page.parent[i]] : 0);
+        around[i] = core_tables.tag_sets[page.tag[i]] | (i ? around[page.parent[i]] : 0);
     }
     for (i = 0; i < tables.length; i++) {
         mark_table(&page, ITEMS(tables, int32_t)[i], ITEMS(kept, uint8_t), ITEMS(scores, double), ITEMS(found, uint8_t));
     }
     for (i = 0; i < page.m; i++) {
-        int role = ITEMS(kept, uint8_t)[i] ? 0 : around[page.block_node[i]];
-        if ((role & HEADLINE && i < last) || (role & CODE && i > first && ITEMS(scores, double)[i] < MAX_SCORE)) {
+        uint32_t sets = ITEMS(kept, uint8_t)[i] ? 0 : around[page.block_node[i]];
+        if ((sets & TAG_HEADLINE && i < last) || (sets & TAG_CODE && i > first && ITEMS(scores, double)[i] < MAX_SCORE)) {
             main = main < 0 ? main_element(&page, characters) : main;
             ITEMS(found, uint8_t)[i] |= page.block_begin[main] <= i && i < page.block_end[main];
         }

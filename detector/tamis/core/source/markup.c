@@ -6,7 +6,7 @@ enum { IS_WRITTEN = 1, IS_VOID = 2, IS_BLOCK = 4, IS_LINK = 8, IS_LINE = 16 }; /
 typedef struct {
     const PageArrays *page;
     const int32_t *elements, *runs;
-    const uint8_t *kinds, *has_ink;
+    const uint8_t *kinds;
     int32_t *source, *ends;
     int32_t count, k; /* of the items, of the elements */
     struct {
@@ -30,7 +30,7 @@ static int is_blank_behind(const Items *items, int32_t item)
     while (++item < items->count) {
         int32_t source = items->source[item];
         if (source < 0 || (source < items->k && items->kinds[source] & IS_VOID)
-            || (source >= items->k && items->has_ink[items->runs[source - items->k]])) {
+            || (source >= items->k && items->page->has_ink[items->runs[source - items->k]])) {
             return 0;
         }
     }
@@ -102,13 +102,13 @@ static void add_run(Items *items, int32_t number, Py_ssize_t *block)
         if (*block != items->block && !items->is_separated) {
             add_item(items, CUT);
         }
-        else if (items->is_broken && items->has_text && items->has_ink[run]) {
+        else if (items->is_broken && items->has_text && items->page->has_ink[run]) {
             add_item(items, LINE_END);
         }
         items->block = *block;
         items->is_separated = 0;
-        items->is_broken &= !items->has_ink[run];
-        items->has_text |= items->has_ink[run];
+        items->is_broken &= !items->page->has_ink[run];
+        items->has_text |= items->page->has_ink[run];
     }
     add_item(items, items->k + number);
 }
@@ -118,7 +118,6 @@ void kept_release(Kept *kept)
     array_release(&kept->elements);
     array_release(&kept->kinds);
     array_release(&kept->runs);
-    array_release(&kept->has_ink);
 }
 
 static int are_ascending(const Array *numbers, Py_ssize_t below)
@@ -135,7 +134,7 @@ static int are_ascending(const Array *numbers, Py_ssize_t below)
 
 int check_kept(const Kept *kept)
 {
-    return check_arrays(kept->kinds.length == kept->elements.length && kept->has_ink.length == kept->page.r
+    return check_arrays(kept->kinds.length == kept->elements.length
                         && kept->elements.length + 2 * kept->runs.length <= INT32_MAX
                         && are_ascending(&kept->elements, kept->page.n) && are_ascending(&kept->runs, kept->page.r));
 }
@@ -144,7 +143,7 @@ int32_t join_items(const Kept *kept, int32_t *source, int32_t *ends)
 {
     const PageArrays *page = &kept->page;
     Items items = {.page = page, .elements = ITEMS(kept->elements, int32_t), .runs = ITEMS(kept->runs, int32_t),
-                   .kinds = ITEMS(kept->kinds, uint8_t), .has_ink = ITEMS(kept->has_ink, uint8_t), .source = source,
+                   .kinds = ITEMS(kept->kinds, uint8_t), .source = source,
                    .ends = ends, .k = (int32_t)kept->elements.length, .is_separated = 1, .block = -1};
     Py_ssize_t block = 0;
     int32_t next = 0, run = 0;
@@ -164,7 +163,7 @@ int32_t join_items(const Kept *kept, int32_t *source, int32_t *ends)
     return items.count;
 }
 
-/* join_items(page, elements: int32[k], kinds: uint8[k], runs: int32[s], has_ink: bool[r], source: int32[k + 2 s], ends of as
+/* join_items(page, elements: int32[k], kinds: uint8[k], runs: int32[s], source: int32[k + 2 s], ends of as
               many) -> number of items
 
    Writes what each item is made of: the number of an element, k + the number of a run, or why a line break is put in;
@@ -174,8 +173,8 @@ PyObject *core_join_items(PyObject *Py_UNUSED(module), PyObject *arguments)
     SCOPED(kept_release) Kept kept = {0};
     SCOPED(array_release) Array source = {0}, ends = {0};
     int32_t count;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&", in_page, &kept.page, in_4, &kept.elements, in_1, &kept.kinds, in_4,
-                          &kept.runs, in_1, &kept.has_ink, out_4, &source, out_4, &ends)
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&", in_page, &kept.page, in_4, &kept.elements, in_1, &kept.kinds, in_4,
+                          &kept.runs, out_4, &source, out_4, &ends)
         || !check_kept(&kept)
         || !check_arrays(ends.length == source.length && source.length == kept.elements.length + 2 * kept.runs.length)) {
         return NULL;

@@ -10,7 +10,7 @@ enum { LINE_END = -2, CUT = -1 };   /* sources of line breaks: see tamis.output.
 /* The arguments of core.join_items. */
 typedef struct {
     PageArrays page;
-    Array elements, kinds, runs, has_ink; /* int32[k], ascending; uint8[k]; int32[s], ascending; bool[r] */
+    Array elements, kinds, runs; /* int32[k], ascending; uint8[k]; int32[s], ascending */
 } Kept;
 
 void kept_release(Kept *kept);

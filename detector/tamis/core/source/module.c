@@ -75,11 +75,6 @@ CONVERTER(out_1, 1, 1)
 CONVERTER(out_4, 4, 1)
 CONVERTER(out_8, 8, 1)
 
-int in_properties(PyObject *object, void *array)
-{
-    return in_1(object, array) && check_arrays(((Array *)array)->length == CODE_POINTS);
-}
-
 int in_bytes(PyObject *object, void *span)
 {
     char *data;
@@ -111,6 +106,72 @@ int check_arrays(int fit)
         PyErr_SetString(PyExc_ValueError, "arrays of other lengths, or with other numbers, than expected");
     }
     return fit;
+}
+
+/* ---- What is set once */
+
+uint64_t core_seed;
+Tables core_tables;
+
+int check_tables(int are_set)
+{
+    if (!are_set) {
+        PyErr_SetString(PyExc_RuntimeError, "a table of the core is not set: import tamis first");
+    }
+    return are_set;
+}
+
+/* set_seed(seed), before any call that hashes */
+PyObject *core_set_seed(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    unsigned long long seed;
+    if (!PyArg_ParseTuple(arguments, "K", &seed)) {
+        return NULL;
+    }
+    core_seed = seed;
+    Py_RETURN_NONE;
+}
+
+/* set_table(name, array): holds the array for good; one that is set already stays, as others may be reading it */
+PyObject *core_set_table(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    static struct {
+        const char *name;
+        const void *pointer; /* to that in core_tables */
+        Py_ssize_t size, length;
+        Array array;
+    } tables[] = {
+#define ROW(table, type, count) {.name = #table, .pointer = &core_tables.table, .size = sizeof(type), .length = count},
+        TABLES(ROW)
+#undef ROW
+    };
+    const char *name;
+    PyObject *object;
+    size_t k;
+    if (!PyArg_ParseTuple(arguments, "sO", &name, &object)) {
+        return NULL;
+    }
+    for (k = 0; k < sizeof tables / sizeof *tables; k++) {
+        Array array = {0};
+        Py_ssize_t length = tables[k].length ? tables[k].length : core_tables.tags;
+        if (strcmp(tables[k].name, name) != 0) {
+            continue;
+        }
+        if (array_borrow(&array, object, tables[k].size, 0, name) < 0 || !check_arrays(!length || array.length == length)) {
+            array_release(&array);
+            return NULL;
+        }
+        if (tables[k].array.held) {
+            array_release(&array);
+            Py_RETURN_NONE;
+        }
+        core_tables.tags = tables[k].length ? core_tables.tags : array.length;
+        tables[k].array = array;
+        *(const void **)tables[k].pointer = array.view.buf;
+        Py_RETURN_NONE;
+    }
+    PyErr_Format(PyExc_ValueError, "the core has no table %s", name);
+    return NULL;
 }
 
 #define METHOD(name, description) {#name, core_##name, METH_VARARGS, description},

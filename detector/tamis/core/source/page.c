@@ -1,15 +1,23 @@
 /* The arrays of a page, borrowed and checked. */
 #include "page.h"
 
-#define CHECKED "tamis.core.page"
+#define PAGE "tamis.core.page"
+#define ATTRIBUTES "tamis.core.attributes"
 
-enum { PAGE_ARRAYS = 14 };
+enum { PAGE_ARRAYS = 16, ATTRIBUTE_ARRAYS = 4 };
 
-/* What a capsule holds. */
+/* What a capsule of a page holds. */
 typedef struct {
     Array arrays[PAGE_ARRAYS];
+    PyObject *text, *attributes;
     PageArrays page;
-} Checked;
+} CheckedPage;
+
+/* What a capsule of attributes holds. */
+typedef struct {
+    Array arrays[ATTRIBUTE_ARRAYS];
+    AttributeValues values;
+} CheckedAttributes;
 
 int are_below(const Array *numbers, Py_ssize_t n)
 {
@@ -47,21 +55,18 @@ static int are_inside(const int32_t *numbers, Py_ssize_t count, Py_ssize_t lengt
     return !wrong;
 }
 
-/* Check the numbers, and count the tags. */
-static int is_sound(PageArrays *page)
+static int is_sound(const PageArrays *page)
 {
-    int32_t i, n = (int32_t)page->n, highest = -1;
+    int32_t i, n = (int32_t)page->n;
     int wrong = 0;
     for (i = 0; i < n; i++) {
-        wrong |= (page->tag[i] < 0) | (page->parent[i] >= i) | (page->parent[i] < -(i == 0)) | (page->end[i] <= i)
-                 | (page->end[i] > n) | (page->depth[i] < 0);
-        highest = page->tag[i] > highest ? page->tag[i] : highest;
+        wrong |= (page->tag[i] < 0) | (page->tag[i] >= core_tables.tags) | (page->parent[i] >= i)
+                 | (page->parent[i] < -(i == 0)) | (page->end[i] <= i) | (page->end[i] > n) | (page->depth[i] < 0);
     }
     for (i = 0; i < (int32_t)page->m; i++) {
         wrong |= page->block_run_begin[i] == page->block_run_end[i];
     }
-    page->tags = highest + 1;
-    return !wrong && page->attribute_begin[0] == 0 && page->attribute_begin[n] == page->a
+    return !wrong && page->values.places <= page->a && page->attribute_begin[0] == 0 && page->attribute_begin[n] == page->a
            && are_slices(page->run_begin, page->run_end, page->n, page->r)
            && are_slices(page->block_begin, page->block_end, page->n, page->m)
            && are_slices(page->attribute_begin, page->attribute_begin + 1, page->n, page->a)
@@ -70,9 +75,9 @@ static int is_sound(PageArrays *page)
            && are_inside(page->first, page->a, page->a);
 }
 
-static int read_page(PyObject *tuple, Checked *checked)
+static int read_page(PyObject *tuple, CheckedPage *checked)
 {
-    static const Py_ssize_t sizes[PAGE_ARRAYS] = {2, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
+    static const Py_ssize_t sizes[PAGE_ARRAYS] = {2, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 8, 1};
     const Array *arrays = checked->arrays;
     PageArrays *page = &checked->page;
     const int32_t **const pointers[] = {
@@ -88,44 +93,58 @@ static int read_page(PyObject *tuple, Checked *checked)
     page->m = arrays[9].length;
     page->a = arrays[13].length;
     page->tag = ITEMS(arrays[0], int16_t);
-    for (k = 1; k < PAGE_ARRAYS; k++) {
+    for (k = 1; k < 14; k++) {
         Py_ssize_t length = k < 8 ? page->n : k == 8 ? page->r : k < 12 ? page->m : k == 12 ? page->n + 1 : page->a;
         if (!check_arrays(arrays[k].length == length)) {
             return 0;
         }
         *pointers[k - 1] = ITEMS(arrays[k], int32_t);
     }
-    return check_arrays(is_sound(page));
+    page->run_offset = ITEMS(arrays[14], int64_t);
+    page->has_ink = ITEMS(arrays[15], uint8_t);
+    return check_arrays(arrays[14].length == page->r + 1 && arrays[15].length == page->r && is_sound(page));
 }
 
-static void capsule_free(PyObject *capsule)
+static void free_page(PyObject *capsule)
 {
-    Checked *checked = PyCapsule_GetPointer(capsule, CHECKED);
+    CheckedPage *checked = PyCapsule_GetPointer(capsule, PAGE);
     arrays_release(checked->arrays, PAGE_ARRAYS);
+    Py_XDECREF(checked->text);
+    Py_XDECREF(checked->attributes);
     free(checked);
 }
 
-/* checked_page(the arrays of a page, in the order of tamis.page.Page.arrays) -> capsule, which holds them */
+/* checked_page(the arrays of a page, in the order of tamis.page.Page.arrays, text as UTF-8, attributes)
+   -> capsule, which holds them */
 PyObject *core_checked_page(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    Checked *checked = calloc(1, sizeof *checked);
-    PyObject *capsule = checked ? PyCapsule_New(checked, CHECKED, capsule_free) : PyErr_NoMemory();
+    CheckedPage *checked = calloc(1, sizeof *checked);
+    PyObject *capsule = checked ? PyCapsule_New(checked, PAGE, free_page) : PyErr_NoMemory(), *arrays;
     if (capsule == NULL) {
         free(checked);
     }
-    else if (!read_page(arguments, checked)) {
+    else if (!PyArg_ParseTuple(arguments, "OSO", &arrays, &checked->text, &checked->attributes)) {
+        checked->text = checked->attributes = NULL; /* borrowed */
         Py_CLEAR(capsule);
+    }
+    else {
+        Py_INCREF(checked->text);
+        Py_INCREF(checked->attributes);
+        if (!in_bytes(checked->text, &checked->page.text) || !in_values(checked->attributes, &checked->page.values)
+            || !read_page(arrays, checked)) {
+            Py_CLEAR(capsule);
+        }
     }
     return capsule;
 }
 
 int in_page(PyObject *capsule, void *page)
 {
-    const Checked *checked = PyCapsule_GetPointer(capsule, CHECKED);
+    const CheckedPage *checked = PyCapsule_GetPointer(capsule, PAGE);
     if (checked != NULL) {
         *(PageArrays *)page = checked->page;
     }
-    return checked != NULL;
+    return checked != NULL && check_tables(core_tables.tag_groups != NULL && core_tables.tag_tokens != NULL);
 }
 
 void find_containers(const PageArrays *page, int32_t *container)
@@ -138,22 +157,23 @@ void find_containers(const PageArrays *page, int32_t *container)
     }
 }
 
-int in_values(PyObject *tuple, void *arrays)
+static int read_attributes(PyObject *tuple, CheckedAttributes *checked)
 {
-    static const Py_ssize_t sizes[] = {1, 8, 4, 4};
-    AttributeValues *values = arrays;
+    static const Py_ssize_t sizes[ATTRIBUTE_ARRAYS] = {1, 8, 4, 4};
+    const Array *arrays = checked->arrays;
+    AttributeValues *values = &checked->values;
     Py_ssize_t i;
     int32_t name = -1, place = -1;
     int wrong = 0;
-    if (!arrays_borrow(tuple, values->arrays, sizes, 4)) {
+    if (!arrays_borrow(tuple, checked->arrays, sizes, ATTRIBUTE_ARRAYS)) {
         return 0;
     }
-    values->d = values->arrays[2].length;
-    values->data = ITEMS(values->arrays[0], unsigned char);
-    values->begin = ITEMS(values->arrays[1], int64_t);
-    values->name_of = ITEMS(values->arrays[2], int32_t);
-    values->place = ITEMS(values->arrays[3], int32_t);
-    if (!check_arrays(values->arrays[1].length == values->d + 1 && values->arrays[3].length == values->d)) {
+    values->d = arrays[2].length;
+    values->data = ITEMS(arrays[0], unsigned char);
+    values->begin = ITEMS(arrays[1], int64_t);
+    values->name_of = ITEMS(arrays[2], int32_t);
+    values->place = ITEMS(arrays[3], int32_t);
+    if (!check_arrays(arrays[1].length == values->d + 1 && arrays[3].length == values->d)) {
         return 0;
     }
     for (i = 0; i < values->d; i++) {
@@ -163,12 +183,38 @@ int in_values(PyObject *tuple, void *arrays)
     }
     values->names = (Py_ssize_t)name + 1;
     values->places = (Py_ssize_t)place + 1;
-    return check_arrays(!wrong && values->begin[0] >= 0 && values->begin[values->d] <= values->arrays[0].length);
+    return check_arrays(!wrong && values->begin[0] >= 0 && values->begin[values->d] <= arrays[0].length);
 }
 
-void values_release(AttributeValues *values)
+static void free_attributes(PyObject *capsule)
 {
-    arrays_release(values->arrays, 4);
+    CheckedAttributes *checked = PyCapsule_GetPointer(capsule, ATTRIBUTES);
+    arrays_release(checked->arrays, ATTRIBUTE_ARRAYS);
+    free(checked);
+}
+
+/* checked_attributes(values: bytes, value_begin: int64[d + 1], name_of: int32[d], place: int32[d]) -> capsule, which holds
+   them */
+PyObject *core_checked_attributes(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    CheckedAttributes *checked = calloc(1, sizeof *checked);
+    PyObject *capsule = checked ? PyCapsule_New(checked, ATTRIBUTES, free_attributes) : PyErr_NoMemory();
+    if (capsule == NULL) {
+        free(checked);
+    }
+    else if (!read_attributes(arguments, checked)) {
+        Py_CLEAR(capsule);
+    }
+    return capsule;
+}
+
+int in_values(PyObject *capsule, void *values)
+{
+    const CheckedAttributes *checked = PyCapsule_GetPointer(capsule, ATTRIBUTES);
+    if (checked != NULL) {
+        *(AttributeValues *)values = checked->values;
+    }
+    return checked != NULL;
 }
 
 /* chosen_ancestors(parent: int32[k], chosen: bool[k], outermost, found: int32[k]), for tamis.page.tree: of the chosen nodes

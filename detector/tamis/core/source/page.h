@@ -4,32 +4,33 @@
 
 #include "core.h"
 
-/* Of n elements, m blocks, r runs and a attributes. The parent of an element other than the first comes before it, ends come
-   behind, slices and numbers lie inside what they are of, tags below `tags`, and no block is without runs. */
-typedef struct {
-    Py_ssize_t n, m, r, a, tags;
-    const int16_t *tag;
-    const int32_t *parent, *end, *depth, *run_begin, *run_end, *block_begin, *block_end; /* n */
-    const int32_t *run_node;                                                             /* r */
-    const int32_t *block_node, *block_run_begin, *block_run_end;                         /* m */
-    const int32_t *attribute_begin, *first; /* n + 1, a: the first attribute that is equal */
-} PageArrays;
-
 /* The d distinct attributes of a page, tamis.page.attributes.AttributeTable: values lie in the data, names are below
    `names`, and places, of their first occurrence, below `places`. */
 typedef struct {
-    Array arrays[4];
     Py_ssize_t d, names, places;
     const unsigned char *data;
     const int64_t *begin;
     const int32_t *name_of, *place;
 } AttributeValues;
 
-/* Converters as in core.h; they take the capsule of Page.arrays, and the tuple that AttributeTable.arrays returns. */
-int in_page(PyObject *capsule, void *page);
-int in_values(PyObject *tuple, void *values);
+/* Of n elements, m blocks, r runs and a attributes. The parent of an element other than the first comes before it, ends come
+   behind, slices and numbers lie inside what they are of, tags have entries in tables, and no block is without runs. */
+typedef struct {
+    Py_ssize_t n, m, r, a;
+    const int16_t *tag;
+    const int32_t *parent, *end, *depth, *run_begin, *run_end, *block_begin, *block_end; /* n */
+    const int32_t *run_node;                                                             /* r */
+    const int32_t *block_node, *block_run_begin, *block_run_end;                         /* m */
+    const int32_t *attribute_begin, *first; /* n + 1, a: the first attribute that is equal */
+    const int64_t *run_offset;              /* r + 1, in characters of the text */
+    const uint8_t *has_ink;                 /* r */
+    Span text;
+    AttributeValues values; /* with places below a */
+} PageArrays;
 
-void values_release(AttributeValues *values);
+/* Converters as in core.h; they take the capsules of Page.arrays and AttributeTable.arrays. */
+int in_page(PyObject *capsule, void *page);
+int in_values(PyObject *capsule, void *values);
 
 /* Whether all numbers, of 4 or 8 bytes, are below n. */
 int are_below(const Array *numbers, Py_ssize_t n);

@@ -21,15 +21,15 @@ typedef struct {
 } PlacedBlock;
 
 /* Hash the class names of an element, without those with digits, which differ from page to page. */
-static uint64_t hash_classes(Span names, const uint8_t *properties, unsigned char *room)
+static uint64_t hash_classes(Span names, unsigned char *room)
 {
     Piece kept = {room, 0};
     Span name;
-    while (name = next_word(&names, properties), name.begin < name.end) {
+    while (name = next_word(&names), name.begin < name.end) {
         Span rest = name;
         unsigned all = 0;
         while (rest.begin < rest.end) {
-            all |= next_property(properties, &rest);
+            all |= next_property(&rest);
         }
         if (all & IS_DIGIT) {
             continue;
@@ -43,7 +43,7 @@ static uint64_t hash_classes(Span names, const uint8_t *properties, unsigned cha
 }
 
 /* Hash the path to each element: its tags, with the classes and depth of each, but for those of the whole page. */
-static void hash_paths(const PageArrays *page, const uint8_t *whole_page, const uint64_t *classes, uint64_t *paths)
+static void hash_paths(const PageArrays *page, const uint64_t *classes, uint64_t *paths)
 {
     Py_ssize_t i;
     int32_t k;
@@ -52,7 +52,7 @@ static void hash_paths(const PageArrays *page, const uint8_t *whole_page, const 
         for (k = page->attribute_begin[i]; k < page->attribute_begin[i + 1]; k++) {
             sum += classes[page->first[k]];
         }
-        paths[i] = (whole_page[page->tag[i]] ? 0 : mix(sum ^ step)) + (i ? paths[page->parent[i]] : 0);
+        paths[i] = (core_tables.tag_sets[page->tag[i]] & TAG_WHOLE_PAGE ? 0 : mix(sum ^ step)) + (i ? paths[page->parent[i]] : 0);
     }
 }
 
@@ -62,16 +62,14 @@ static int compare_places(const void *left, const void *right)
     return a->place != b->place ? (a->place < b->place ? -1 : 1) : a->block < b->block ? -1 : 1;
 }
 
-/* find_places(page, values, name of classes, whole_page: bool[tags], properties, scores: float64[m], lengths: int64[m],
-               version, of_block: int32[m], above: bool[m, LEVELS], codes: uint64[m, 1 + LEVELS])
+/* find_places(page, name of classes, scores: float64[m], lengths: int64[m], version, of_block: int32[m], above: bool[m, LEVELS], codes: uint64[m, 1 + LEVELS])
                -> number of places, of which `above` and `codes` have a row each, in the order of the places
 
    The mean of the log-odds at a place is weighted by the root of the blocks' lengths. */
 PyObject *core_find_places(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PageArrays page;
-    SCOPED(values_release) AttributeValues values = {0};
-    SCOPED(array_release) Array whole_page = {0}, properties = {0}, scores = {0}, lengths = {0};
+    SCOPED(array_release) Array scores = {0}, lengths = {0};
     SCOPED(array_release) Array of_block = {0}, above = {0}, codes = {0};
     SCOPED(free_memory) char *memory = NULL;
     unsigned long long version;
@@ -81,16 +79,14 @@ PyObject *core_find_places(PyObject *Py_UNUSED(module), PyObject *arguments)
     char *at;
     Py_ssize_t i, q = 0;
     int name, k;
-    if (!PyArg_ParseTuple(arguments, "O&O&iO&O&O&O&KO&O&O&", in_page, &page, in_values, &values, &name, in_1, &whole_page,
-                          in_properties, &properties, in_8, &scores, in_8, &lengths, &version, out_4, &of_block, out_1,
-                          &above, out_8, &codes)
-        || !check_arrays(values.places <= page.a && page.tags <= whole_page.length && scores.length == page.m
-                         && lengths.length == page.m && of_block.length == page.m && above.length == LEVELS * page.m
+    if (!PyArg_ParseTuple(arguments, "O&iO&O&KO&O&O&", in_page, &page, &name, in_8, &scores, in_8, &lengths, &version, out_4,
+                          &of_block, out_1, &above, out_8, &codes)
+        || !check_arrays(scores.length == page.m && lengths.length == page.m && of_block.length == page.m && above.length == LEVELS * page.m
                          && codes.length == (1 + LEVELS) * page.m)) {
         return NULL;
     }
     /* with room for the value of any attribute */
-    memory = at = calloc(8 * (size_t)(page.a + page.n + 2 * page.m) + (size_t)values.begin[values.d] + 1, 1);
+    memory = at = calloc(8 * (size_t)(page.a + page.n + 2 * page.m) + (size_t)page.values.begin[page.values.d] + 1, 1);
     if (memory == NULL) {
         return PyErr_NoMemory();
     }
@@ -98,12 +94,12 @@ PyObject *core_find_places(PyObject *Py_UNUSED(module), PyObject *arguments)
     CARVE(at, paths, page.n);
     CARVE(at, placed, page.m);
     Py_BEGIN_ALLOW_THREADS
-    for (i = 0; i < values.d; i++) {
-        if (values.name_of[i] == name) {
-            classes[values.place[i]] = hash_classes(value_of(&values, i), ITEMS(properties, uint8_t), (unsigned char *)at);
+    for (i = 0; i < page.values.d; i++) {
+        if (page.values.name_of[i] == name) {
+            classes[page.values.place[i]] = hash_classes(value_of(&page.values, i), (unsigned char *)at);
         }
     }
-    hash_paths(&page, ITEMS(whole_page, uint8_t), classes, paths);
+    hash_paths(&page, classes, paths);
     for (i = 0; i < page.m; i++) {
         placed[i] = (PlacedBlock){paths[page.block_node[i]], i};
     }

@@ -22,7 +22,7 @@ typedef struct {
 
 typedef struct {
     const Kept *kept;
-    const uint8_t *roles, *properties;
+    const uint8_t *roles;
     const Span *run_texts, *element_texts; /* of runs and elements that are not written as they stand; NULL for none */
     const int32_t *source, *ends;
     int32_t *outer, *paragraphs_in; /* of each item: that of a list around it; paragraphs in it */
@@ -120,13 +120,13 @@ static void add_sign(Writer *w, int32_t item, const char *sign)
 static void add_words(Writer *w, int32_t item, Span *text, int64_t characters)
 {
     if (!w->is_open) {
-        characters = skip_white_space(text, characters, w->properties);
+        characters = skip_white_space(text, characters);
         if (characters == 0 || text->begin == text->end) { /* as most texts are, between blocks */
             return;
         }
         open_paragraph(w, item);
     }
-    w->to = copy_words(w->to, text, characters, w->properties, &w->is_spaced);
+    w->to = copy_words(w->to, text, characters, &w->is_spaced);
 }
 
 /* Add a text; a NUL in it is a line break. 0 without memory. */
@@ -322,7 +322,7 @@ static int add_code(Writer *w, int32_t item)
     write_code(w, item);
     for (; begin < w->to && *begin == '\n'; begin++) {
     }
-    for (; begin < w->to && w->properties[w->to[-1] & 0x7F] & WHITE_SPACE && !(w->to[-1] & 0x80); w->to--) {
+    for (; begin < w->to && property_of(w->to[-1] & 0x7F) & WHITE_SPACE && !(w->to[-1] & 0x80); w->to--) {
     }
     if (begin == w->to) {
         return 1;
@@ -564,7 +564,7 @@ static PyObject *codes(Writer *w)
 static PyObject *write_text(PyObject *arguments, int is_code)
 {
     SCOPED(kept_release) Kept kept = {0};
-    SCOPED(array_release) Array roles = {0}, run_offset = {0}, properties = {0};
+    SCOPED(array_release) Array roles = {0}, run_offset = {0};
     SCOPED(free_memory) Span *run_texts = NULL;
     SCOPED(free_memory) Span *element_texts = NULL;
     SCOPED(free_memory) int32_t *items = NULL;
@@ -575,9 +575,8 @@ static PyObject *write_text(PyObject *arguments, int is_code)
     Writer w = {.kept = &kept};
     size_t room, size = 0;
     int is_written;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&O&OO", in_page, &kept.page, in_4, &kept.elements, in_1, &kept.kinds,
-                          in_4, &kept.runs, in_1, &kept.has_ink, in_1, &roles, in_text, &text, in_8, &run_offset,
-                          in_properties, &properties, &texts_of_runs, &texts_of_elements)
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&OO", in_page, &kept.page, in_4, &kept.elements, in_1, &kept.kinds, in_4,
+                          &kept.runs, in_1, &roles, in_text, &text, in_8, &run_offset, &texts_of_runs, &texts_of_elements)
         || !check_kept(&kept)
         || !check_arrays(roles.length == kept.elements.length && run_offset.length == kept.page.r + 1)
         || !borrow_texts(texts_of_runs, kept.page.r, &run_texts, &size)
@@ -593,7 +592,6 @@ static PyObject *write_text(PyObject *arguments, int is_code)
         return PyErr_NoMemory();
     }
     w.roles = ITEMS(roles, uint8_t);
-    w.properties = ITEMS(properties, uint8_t);
     w.run_texts = run_texts;
     w.element_texts = element_texts;
     w.source = items;
@@ -611,8 +609,8 @@ static PyObject *write_text(PyObject *arguments, int is_code)
     return is_code ? codes(&w) : is_written ? joined(&w) : PyErr_NoMemory();
 }
 
-/* plain_text(page, elements: int32[k], kinds: uint8[k], runs: int32[s], has_ink: bool[r], roles: uint8[k], text,
-              run_offset: int64[r + 1], properties, texts by run, texts by element) -> (text as UTF-8, int32[p, 5])
+/* plain_text(page, elements: int32[k], kinds: uint8[k], runs: int32[s], roles: uint8[k], text as the runs are written,
+              run_offset: int64[r + 1] in it, texts by run, texts by element) -> (text as UTF-8, int32[p, 5])
 
    Of each paragraph: the block of the page where it begins, the data table and the cell that it is in, or -1, and where it
    begins and ends in the text. An element has a text if that is written instead of its contents, or is its label. */

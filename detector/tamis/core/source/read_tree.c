@@ -117,10 +117,10 @@ static int read_libxml2_attributes(Flat *flat, const Node *element)
     return is_read;
 }
 
-static int has_ink(Span text, const uint8_t *properties)
+static int has_ink(Span text)
 {
     while (text.begin < text.end) {
-        if (!(next_property(properties, &text) & WHITE_SPACE)) {
+        if (!(next_property(&text) & WHITE_SPACE)) {
             return 1;
         }
     }
@@ -131,20 +131,20 @@ static int has_ink(Span text, const uint8_t *properties)
 static int begins_with_ink(const Flat *flat, const void *element)
 {
     const void *at = step_from(flat->tree, element).children;
-    while (is_text(flat->tree, at) && !has_ink(text_of(flat->tree, at), flat->properties)) {
+    while (is_text(flat->tree, at) && !has_ink(text_of(flat->tree, at))) {
         at = step_from(flat->tree, at).next;
     }
     return is_text(flat->tree, at);
 }
 
 /* Whether there is no white space around a place within a text. */
-static int is_in_word(const unsigned char *at, const unsigned char *end, const uint8_t *properties)
+static int is_in_word(const unsigned char *at, const unsigned char *end)
 {
     Span behind = {at, end}, before = {at - 1, end};
     while ((*before.begin & 0xC0) == 0x80) {
         before.begin--;
     }
-    return !((next_property(properties, &before) | next_property(properties, &behind)) & WHITE_SPACE);
+    return !((next_property(&before) | next_property(&behind)) & WHITE_SPACE);
 }
 
 /* End the current run, if there is one. */
@@ -165,14 +165,14 @@ static int end_run(Flat *flat)
     text = bytes_from(&flat->text, flat->run_begin);
     run = &flat->runs[flat->r++];
     run->node = flat->current;
-    run->has_ink = (uint8_t)has_ink(text, flat->properties);
+    run->has_ink = (uint8_t)has_ink(text);
     run->has_unseen = run->is_joined = 0;
     for (at = begin = text.begin; at < text.end; at++) {
         characters += (*at & 0xC0) != 0x80;
     }
     is_ascii = characters == text.end - text.begin;
     while (!is_ascii && !run->has_unseen && text.begin < text.end) {
-        run->has_unseen = (next_property(flat->properties, &text) & IS_UNSEEN) != 0;
+        run->has_unseen = (next_property(&text) & IS_UNSEEN) != 0;
     }
     run[1].offset = run->offset + characters;
     flat->run_begin = flat->text.used;
@@ -184,7 +184,7 @@ static int end_run(Flat *flat)
         flat->blocks[flat->m++] = (Block){flat->elements[flat->current].container, (int32_t)flat->r - 1, 0};
     }
     else {
-        run->is_joined = run[-1].has_ink && is_in_word(begin, text.end, flat->properties);
+        run->is_joined = run[-1].has_ink && is_in_word(begin, text.end);
     }
     flat->blocks[flat->m - 1].run_end = (int32_t)flat->r;
     return READ;
@@ -195,7 +195,8 @@ static int begin_element(Flat *flat, const void *node)
     size_t wanted = sizeof(Element) * (flat->n + 2);
     int32_t i = (int32_t)flat->n, around = flat->current;
     Element *element;
-    int kind, is_read;
+    uint32_t sets;
+    int is_read;
     if (flat->n + 1 >= INT32_MAX || make_room(&flat->elements, &flat->elements_capacity, wanted) < 0) {
         return NO_MEMORY;
     }
@@ -205,20 +206,20 @@ static int begin_element(Flat *flat, const void *node)
     if ((is_read = read_name(flat, element)) != READ) {
         return is_read;
     }
-    kind = flat->kinds[element->tag];
+    sets = core_tables.tag_sets[element->tag];
     if (around >= 0) {
         const Element *parent = &flat->elements[around];
         element->depth = parent->depth + 1;
-        element->container = kind & BLOCK_LEVEL ? i : parent->container;
+        element->container = sets & TAG_BLOCK_LEVEL ? i : parent->container;
     }
     flat->levels = (size_t)element->depth < flat->levels ? flat->levels : (size_t)element->depth + 1;
-    element->is_raw = (kind & RAW_TEXT) || (((kind & UNSEEN_TEXT) || flat->hidden) && begins_with_ink(flat, node));
-    flat->border += (kind & BLOCK_LEVEL) || around < 0;
-    flat->hidden += (kind & UNSEEN_TEXT) != 0;
-    if (i && around == flat->head && !flat->content_in_head && !(kind & STAYS_IN_HEAD)) {
+    element->is_raw = (sets & TAG_RAW_TEXT) || (((sets & TAG_UNSEEN_TEXT) || flat->hidden) && begins_with_ink(flat, node));
+    flat->border += (sets & TAG_BLOCK_LEVEL) || around < 0;
+    flat->hidden += (sets & TAG_UNSEEN_TEXT) != 0;
+    if (i && around == flat->head && !flat->content_in_head && !(sets & TAG_STAYS_IN_HEAD)) {
         flat->content_in_head = i;
     }
-    if (flat->head < 0 && (kind & HEAD)) {
+    if (flat->head < 0 && (sets & TAG_HEAD)) {
         flat->head = i;
     }
     flat->current = i;
@@ -229,12 +230,12 @@ static int begin_element(Flat *flat, const void *node)
 static void end_element(Flat *flat)
 {
     Element *element = &flat->elements[flat->current];
-    int kind = flat->kinds[element->tag];
+    uint32_t sets = core_tables.tag_sets[element->tag];
     element->end = (int32_t)flat->n;
     element->run_end = (int32_t)flat->r;
     element->block_end = (int32_t)flat->m;
-    flat->border += (kind & BLOCK_LEVEL) != 0;
-    flat->hidden -= (kind & UNSEEN_TEXT) != 0;
+    flat->border += (sets & TAG_BLOCK_LEVEL) != 0;
+    flat->hidden -= (sets & TAG_UNSEEN_TEXT) != 0;
     flat->current = element->parent;
 }
 

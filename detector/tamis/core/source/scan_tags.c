@@ -39,7 +39,7 @@ typedef struct {
 
 /* How much work the tags so far may make. Names of tags beyond the most that are told apart share one, whose end tags end nothing. */
 typedef struct {
-    uint64_t seed, tags, names, depth, unclosed, foreign, steps, reopened, attributes, different;
+    uint64_t tags, names, depth, unclosed, foreign, steps, reopened, attributes, different;
     int has_foreign; /* a drawing or formula has begun */
     Named slots[SLOTS], others;
     uint64_t *hashes; /* of names that were told apart; NULL until one is to be */
@@ -48,7 +48,7 @@ typedef struct {
 /* Count a name of which there may be very many, if it is new. */
 static void count_name(Nesting *nesting, const char *begin, const char *end)
 {
-    uint64_t hash = hash_of((Span){(const unsigned char *)begin, (const unsigned char *)end}, nesting->seed) | 1, slot;
+    uint64_t hash = hash_of((Span){(const unsigned char *)begin, (const unsigned char *)end}, core_seed) | 1, slot;
     if (nesting->different > MOST_DIFFERENT || (!nesting->hashes && !(nesting->hashes = calloc(HASHES, sizeof hash)))) {
         return;
     }
@@ -88,7 +88,7 @@ static Named *read_name(Nesting *nesting, const char **at, const char *end)
     }
     *at = c;
     memcpy(numbers, word + 1, sizeof numbers);
-    slot = mixed(numbers[0] ^ numbers[1] * 0x9E3779B97F4A7C15u, nesting->seed) % SLOTS;
+    slot = mixed(numbers[0] ^ numbers[1] * 0x9E3779B97F4A7C15u, core_seed) % SLOTS;
     for (; nesting->slots[slot].name[0]; slot = (slot + 1) % SLOTS) {
         if (nesting->slots[slot].name[0] == numbers[0] && nesting->slots[slot].name[1] == numbers[1]) {
             return &nesting->slots[slot];
@@ -405,7 +405,7 @@ static void skip_markup(Reader *html, Py_ssize_t max_attributes, Nesting *nestin
     }
 }
 
-/* scan_tags(html, max_attributes, seed) -> bytes, without white space around them, `html` itself if nothing was to be changed;
+/* scan_tags(html, max_attributes) -> bytes, without white space around them, `html` itself if nothing was to be changed;
              whether the nesting or names of its elements may make an HTML5 parser slow; its start tags and comments; its
              attributes; name of the element whose text never ends, "!--" for a comment, or None; the bytes of that text */
 PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
@@ -416,16 +416,14 @@ PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
     PyObject *given, *found;
     char *begin;
     Py_ssize_t size, given_size, max_attributes, rest;
-    unsigned long long seed;
     int is_hard;
-    if (!PyArg_ParseTuple(arguments, "SnK", &given, &max_attributes, &seed)
+    if (!PyArg_ParseTuple(arguments, "Sn", &given, &max_attributes)
         || PyBytes_AsStringAndSize(given, &begin, &given_size) < 0) {
         return NULL;
     }
     if ((nesting = calloc(1, sizeof *nesting)) == NULL) {
         return PyErr_NoMemory();
     }
-    nesting->seed = seed;
     for (size = given_size; size > 0 && is_among(BLANKS, begin[size - 1]); size--) {
     }
     for (; size > 0 && is_among(BLANKS, *begin); begin++, size--) {

@@ -70,13 +70,13 @@ static void write_penalties(const Features *f, double base, double inside, doubl
             above->parts++;
             above->most_alike = element->alike > above->most_alike ? element->alike : above->most_alike;
         }
-        element->cells = cells += f->group[page->tag[i]] == CELL;
+        element->cells = cells += core_tables.tag_groups[page->tag[i]] == CELL;
     }
     for (i = 0; i < page->n; i++) {
         Element *element = &elements[i];
         double held = page->block_end[i] - page->block_begin[i], outside = i ? elements[page->parent[i]].penalty : base;
         int32_t in_cells = elements[page->end[i] - 1].cells - element->cells;
-        int is_table = f->group[page->tag[i]] == TABLE;
+        int is_table = core_tables.tag_groups[page->tag[i]] == TABLE;
         int is_run = is_table ? in_cells >= MIN_CELLS && held <= MAX_BLOCKS_PER_CELL * in_cells
                               : element->parts > 1 && held <= MAX_BLOCKS_PER_ITEM * element->parts;
         double likeness = is_table ? 1 : element->most_alike > 1 ? (double)element->most_alike / element->children : 0;

@@ -5,8 +5,6 @@
 enum { SEPARATOR, WORD, UNSPACED, LOW_SURROGATE };
 
 typedef struct {
-    const uint8_t *kinds;
-    const uint64_t *tokens;
     uint64_t base, inverse, power;
     Start here, *begins; /* of the words; room for one per code, and one more */
     Py_ssize_t words;
@@ -15,7 +13,7 @@ typedef struct {
 
 static void add(Words *words, uint32_t code)
 {
-    unsigned kind = words->kinds[code], before = words->before;
+    unsigned kind = core_tables.word_kinds[code], before = words->before;
     int is_first;
     words->before = kind;
     if (kind == SEPARATOR || (kind == LOW_SURROGATE && before != UNSPACED)) {
@@ -25,7 +23,7 @@ static void add(Words *words, uint32_t code)
     if (is_first) {
         words->begins[words->words++] = words->here;
     }
-    words->here.sum += words->tokens[code + (is_first ? CODES : 0)] * words->power;
+    words->here.sum += core_tables.character_tokens[code + (is_first ? CODE_UNITS : 0)] * words->power;
     words->power *= words->base;
     words->here.inverse *= words->inverse;
 }
@@ -55,28 +53,26 @@ static Py_ssize_t keep(uint64_t hash, uint64_t *kept, Py_ssize_t number, Py_ssiz
     return number;
 }
 
-/* shingles(text, kinds: uint8[CODES], tokens: uint64[2 * CODES], base, inverse, size, smallest: uint64[k]) -> number
+/* shingles(text, base, inverse, size, smallest: uint64[k]) -> number
 
    text: in UTF-8. smallest: output, distinct and ascending. */
 PyObject *core_shingles(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array kinds = {0}, tokens = {0}, smallest = {0};
+    SCOPED(array_release) Array smallest = {0};
     SCOPED(free_memory) Start *begins = NULL;
     unsigned long long base, inverse;
     Py_ssize_t size, i, number = 0;
     Words words = {0};
     Span rest;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&KKnO&", in_bytes, &rest, in_1, &kinds, in_8, &tokens, &base, &inverse, &size,
-                          out_8, &smallest)
-        || !check_arrays(kinds.length == CODES && tokens.length == 2 * CODES && smallest.length >= 1 && size >= 1)) {
+    if (!PyArg_ParseTuple(arguments, "O&KKnO&", in_bytes, &rest, &base, &inverse, &size, out_8, &smallest)
+        || !check_tables(core_tables.character_tokens != NULL && core_tables.word_kinds != NULL)
+        || !check_arrays(smallest.length >= 1 && size >= 1)) {
         return NULL;
     }
     if ((begins = malloc(sizeof(Start) * ((size_t)(rest.end - rest.begin) + 1))) == NULL) {
         /* a character has no fewer bytes than codes */
         return PyErr_NoMemory();
     }
-    words.kinds = ITEMS(kinds, uint8_t);
-    words.tokens = ITEMS(tokens, uint64_t);
     words.base = base;
     words.inverse = inverse;
     words.power = words.here.inverse = 1;
@@ -84,7 +80,7 @@ PyObject *core_shingles(PyObject *Py_UNUSED(module), PyObject *arguments)
     Py_BEGIN_ALLOW_THREADS
     while (rest.begin < rest.end) {
         uint32_t code = next_character(&rest.begin, rest.end);
-        if (code < CODES) {
+        if (code < CODE_UNITS) {
             add(&words, code);
         }
         else {

@@ -87,9 +87,8 @@ PyObject *core_without_controls(PyObject *Py_UNUSED(module), PyObject *arguments
     return found;
 }
 
-int strings_allocate(Strings *strings, uint64_t seed)
+int strings_allocate(Strings *strings)
 {
-    strings->seed = seed;
     strings->mask = slots_for(FEW) - 1;
     strings->slots = calloc(strings->mask + 1, sizeof *strings->slots);
     if (strings->slots == NULL || make_room(&strings->items, &strings->capacity, sizeof(String) * (FEW + 1)) < 0) {
@@ -120,14 +119,14 @@ static uint32_t *slot_of(const Strings *strings, Span text, int32_t group, uint3
     return &strings->slots[at];
 }
 
-static uint32_t hash_in_group(const Strings *strings, Span text, int32_t group)
+static uint32_t hash_in_group(Span text, int32_t group)
 {
-    return (uint32_t)hash_of(text, strings->seed + (uint64_t)group);
+    return (uint32_t)hash_of(text, core_seed + (uint64_t)group);
 }
 
 int32_t find_string(const Strings *strings, Span text, int32_t group)
 {
-    return (int32_t)*slot_of(strings, text, group, hash_in_group(strings, text, group));
+    return (int32_t)*slot_of(strings, text, group, hash_in_group(text, group));
 }
 
 /* Make room for one more, with slots for twice as many. */
@@ -158,7 +157,7 @@ static int grow(Strings *strings)
 
 int32_t put_string(Strings *strings, Span text, int32_t group)
 {
-    uint32_t hash = hash_in_group(strings, text, group), *slot = slot_of(strings, text, group, hash);
+    uint32_t hash = hash_in_group(text, group), *slot = slot_of(strings, text, group, hash);
     String *item;
     if (*slot != 0) {
         return (int32_t)*slot;

@@ -17,10 +17,10 @@ static void add_name(Names *names, Span name, unsigned char mark)
     names->bits[bit / 64] |= (uint64_t)1 << bit % 64;
 }
 
-static void add_words(Names *names, Span value, unsigned char mark, const uint8_t *properties)
+static void add_words(Names *names, Span value, unsigned char mark)
 {
     Span word;
-    while (word = next_word(&value, properties), word.begin < word.end) {
+    while (word = next_word(&value), word.begin < word.end) {
         add_name(names, word, mark);
     }
 }
@@ -89,7 +89,7 @@ static void note_elements(StyleNames *style)
 /* Note the names on the page and of subjects, once there is a rule that they are needed for. */
 static void note_names(StyleNames *style)
 {
-    const AttributeValues *values = &style->values;
+    const AttributeValues *values = &style->page.values;
     Py_ssize_t i;
     if (style->is_noted) {
         return;
@@ -105,7 +105,7 @@ static void note_names(StyleNames *style)
                 add_name(&style->names[which], attribute->name, '[');
             }
             if (attribute->mark) {
-                add_words(&style->names[which], value_of(values, i), attribute->mark, style->properties);
+                add_words(&style->names[which], value_of(values, i), attribute->mark);
             }
         }
     }
@@ -116,12 +116,12 @@ int style_names_read(StyleNames *style, Span lines)
     const PageArrays *page = &style->page;
     Py_ssize_t i;
     int32_t k;
-    style->attributes = calloc((size_t)style->values.names + 1, sizeof *style->attributes);
+    style->attributes = calloc((size_t)style->page.values.names + 1, sizeof *style->attributes);
     style->is_of_subject = calloc(1, (size_t)page->a + 1);
     if (style->attributes == NULL || style->is_of_subject == NULL) {
         return -1;
     }
-    for (i = 0; i < style->values.names && lines.begin < lines.end; i++) {
+    for (i = 0; i < style->page.values.names && lines.begin < lines.end; i++) {
         Span name = next_line(&lines);
         unsigned char mark = is_word(name, "class") ? '.' : is_word(name, "id") ? '#' : 0;
         style->attributes[i] = (Attribute){name, mark, {0}};
@@ -136,7 +136,6 @@ int style_names_read(StyleNames *style, Span lines)
 
 void style_names_release(StyleNames *style)
 {
-    values_release(&style->values);
     free(style->attributes);
     free(style->is_of_subject);
 }

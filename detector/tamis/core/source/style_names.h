@@ -20,8 +20,7 @@ typedef struct {
 /* The names on a page and of its subjects, noted once there is a rule that they are needed for. */
 typedef struct {
     PageArrays page;
-    AttributeValues values;
-    const uint8_t *subjects, *properties; /* bool by element; of characters */
+    const uint8_t *subjects; /* bool by element */
     Span tag_names, others;               /* names of tags, and of the page's elements without a tag, a line each */
     int is_lax;                           /* other states of the subjects count, too, in which they have other classes */
     Attribute *attributes;

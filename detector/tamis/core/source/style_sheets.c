@@ -342,14 +342,14 @@ static int put_styles(Sheet *sheet, PyObject *styles)
     const StyleNames *names = &sheet->names;
     int is_any = 0;
     Py_ssize_t i;
-    for (i = 0; i < names->values.d && !names->is_lax; i++) {
-        Span value = value_of(&names->values, i);
-        if (is_word(names->attributes[names->values.name_of[i]].name, "style") && may_hide(sheet, value)) {
-            SCOPED(release_object) PyObject *style = Py_BuildValue("iN", (int)names->values.place[i], decoded(value));
+    for (i = 0; i < names->page.values.d && !names->is_lax; i++) {
+        Span value = value_of(&names->page.values, i);
+        if (is_word(names->attributes[names->page.values.name_of[i]].name, "style") && may_hide(sheet, value)) {
+            SCOPED(release_object) PyObject *style = Py_BuildValue("iN", (int)names->page.values.place[i], decoded(value));
             if (style == NULL || PyList_Append(styles, style) < 0) {
                 return -1;
             }
-            is_any |= names->is_of_subject[names->values.place[i]];
+            is_any |= names->is_of_subject[names->page.values.place[i]];
         }
     }
     return is_any ? 0 : PyList_SetSlice(styles, 0, PyList_Size(styles), NULL);
@@ -377,7 +377,7 @@ static void release(Sheet **sheet)
     }
 }
 
-/* style_rules(page, values, attributes, tags, others, subjects: bool[n], css, wanted, is_lax, properties)
+/* style_rules(page, attributes, tags, others, subjects: bool[n], css, wanted, is_lax)
    -> rules: list of (order, str), styles: list of (place, str)
 
    The rules that set a property that is wanted on some elements, the subjects, in the order in which they end, without
@@ -389,7 +389,7 @@ static void release(Sheet **sheet)
    other classes. */
 PyObject *core_style_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array subjects = {0}, properties = {0};
+    SCOPED(array_release) Array subjects = {0};
     SCOPED(release) Sheet *sheet = calloc(1, sizeof *sheet);
     StyleNames *names = sheet ? &sheet->names : NULL;
     SCOPED(free_memory) unsigned char *room = NULL;
@@ -399,14 +399,13 @@ PyObject *core_style_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
     if (sheet == NULL || styles == NULL) {
         return PyErr_NoMemory();
     }
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&pO&", in_page, &names->page, in_values, &names->values, in_text,
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&p", in_page, &names->page, in_text,
                           &attributes, in_text, &names->tag_names, in_text, &names->others, in_1, &subjects, in_bytes, &css,
-                          in_text, &wanted, &names->is_lax, in_properties, &properties)
-        || !check_arrays(names->values.places <= names->page.a && subjects.length == names->page.n)) {
+                          in_text, &wanted, &names->is_lax)
+        || !check_arrays(subjects.length == names->page.n)) {
         return NULL;
     }
     names->subjects = ITEMS(subjects, uint8_t);
-    names->properties = ITEMS(properties, uint8_t);
     room = malloc((size_t)(css.end - css.begin) + 1);
     Py_BEGIN_ALLOW_THREADS
     read_wanted(sheet, wanted);

@@ -1,8 +1,8 @@
 /* The data tables of a page, for tamis.output.tables. */
 #include "page.h"
 
-/* What tags stand for, bits by tag: TAG_ROLES of tamis.output.tables. */
-enum { CELL, TABLE, ROW, CODE, AROUND, HEAD = AROUND, HEAVY };
+/* What tags stand for, bits from FIRST_TABLE_ROLE on. */
+enum { CELL, TABLE, ROW, CODE, AROUND, HEAD = AROUND, HEAVY, ROLES };
 #define HAS_ROLE(roles, role) ((roles) >> (role) & 1u)
 
 enum { MAX_BLOCKS_PER_VALUE = 2 }; /* a cell with more text blocks holds no single value */
@@ -70,16 +70,16 @@ static int holds_values(const PageArrays *page, int32_t table, const Element *co
                      && 2 * counts->heavy_blocks <= blocks_in(page, table);
 }
 
-/* data_tables(page, roles: uint32[tags], rows: int32[n]), of zeros: writes how many rows each element has that is a data
+/* data_tables(page, rows: int32[n]), of zeros: writes how many rows each element has that is a data
    table, as far as the elements and blocks in it tell. */
 PyObject *core_data_tables(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PageArrays page;
-    SCOPED(array_release) Array roles = {0}, rows = {0};
+    SCOPED(array_release) Array rows = {0};
     SCOPED(free_memory) Element *elements = NULL;
     int32_t i;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&", in_page, &page, in_4, &roles, out_4, &rows)
-        || !check_arrays(roles.length >= page.tags && rows.length == page.n)) {
+    if (!PyArg_ParseTuple(arguments, "O&O&", in_page, &page, out_4, &rows)
+        || !check_arrays(rows.length == page.n)) {
         return NULL;
     }
     if ((elements = calloc((size_t)page.n + 1, sizeof(Element))) == NULL) {
@@ -87,7 +87,7 @@ PyObject *core_data_tables(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     Py_BEGIN_ALLOW_THREADS
     for (i = 0; i < (int32_t)page.n; i++) {
-        uint32_t of_tag = ITEMS(roles, uint32_t)[page.tag[i]];
+        uint32_t of_tag = core_tables.tag_sets[page.tag[i]] >> FIRST_TABLE_ROLE & ((1u << ROLES) - 1);
         look_around(elements, &page, i, of_tag);
         if (of_tag && elements[i].around[TABLE] >= 0) {
             count_part(elements, &page, i, of_tag);

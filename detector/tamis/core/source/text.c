@@ -14,15 +14,14 @@ static Added added_by(unsigned kind)
     return (Added){(uint64_t)1 << 8 * kind, kind == SPACE, kind >= LETTER};
 }
 
-void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, const uint8_t *properties, int64_t *totals,
-                 int columns)
+void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, int64_t *totals, int columns)
 {
     int64_t kinds[KINDS] = {0}, words = 0;
     Added of_ascii[0x80];
     Py_ssize_t i;
     int k;
     for (k = 0; k < 0x80; k++) {
-        of_ascii[k] = added_by(KIND & properties[k]);
+        of_ascii[k] = added_by(KIND & property_of((uint32_t)k));
     }
     for (i = 0; i < r; i++) {
         int64_t left = run_offset[i + 1] - run_offset[i];
@@ -32,7 +31,7 @@ void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, const uint8
             int64_t part = left < UINT8_MAX ? left : UINT8_MAX;
             uint64_t counts = 0;
             for (left -= part; part > 0 && text.begin < text.end; part--) {
-                Added added = *text.begin < 0x80 ? of_ascii[*text.begin++] : added_by(KIND & next_property(properties, &text));
+                Added added = *text.begin < 0x80 ? of_ascii[*text.begin++] : added_by(KIND & next_property(&text));
                 words += is_behind_space & added.is_token;
                 counts += added.counts;
                 is_behind_space = added.is_space;
@@ -53,19 +52,18 @@ void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, const uint8
     }
 }
 
-/* count_kinds(text, run_offset: int64[r + 1], properties, totals: int64[r + 1, TOTALS]), of zeros */
+/* count_kinds(text, run_offset: int64[r + 1], totals: int64[r + 1, TOTALS]), of zeros */
 PyObject *core_count_kinds(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array run_offset = {0}, properties = {0}, totals = {0};
+    SCOPED(array_release) Array run_offset = {0}, totals = {0};
     Span text;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_text, &text, in_8, &run_offset, in_properties, &properties, out_8,
-                          &totals)
+    if (!PyArg_ParseTuple(arguments, "O&O&O&", in_text, &text, in_8, &run_offset, out_8, &totals)
+        || !check_tables(core_tables.character_properties != NULL)
         || !check_arrays(run_offset.length >= 1 && totals.length == TOTALS * run_offset.length)) {
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    count_kinds(text, ITEMS(run_offset, int64_t), run_offset.length - 1, ITEMS(properties, uint8_t), ITEMS(totals, int64_t),
-                TOTALS);
+    count_kinds(text, ITEMS(run_offset, int64_t), run_offset.length - 1, ITEMS(totals, int64_t), TOTALS);
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
@@ -140,7 +138,7 @@ static int are_eight_in_words(Span text)
         && (~(eight + EACH(0x7F - ' ')) & ~(next + EACH(0x7F - ' ')) & EACH(0x80)) == 0;
 }
 
-char *copy_words(char *to, Span *text, int64_t characters, const uint8_t *properties, int *is_spaced)
+char *copy_words(char *to, Span *text, int64_t characters, int *is_spaced)
 {
     const unsigned char *word = NULL;
     while (characters-- > 0 && text->begin < text->end) {
@@ -150,7 +148,7 @@ char *copy_words(char *to, Span *text, int64_t characters, const uint8_t *proper
             characters -= 7;
             continue;
         }
-        if (next_property(properties, text) & WHITE_SPACE) {
+        if (next_property(text) & WHITE_SPACE) {
             if (word != NULL) {
                 memcpy(to, word, (size_t)(begin - word));
                 to += begin - word;
@@ -173,11 +171,11 @@ char *copy_words(char *to, Span *text, int64_t characters, const uint8_t *proper
     return to;
 }
 
-int64_t skip_white_space(Span *text, int64_t characters, const uint8_t *properties)
+int64_t skip_white_space(Span *text, int64_t characters)
 {
     while (characters > 0 && text->begin < text->end) {
         const unsigned char *begin = text->begin;
-        if (!(next_property(properties, text) & WHITE_SPACE)) {
+        if (!(next_property(text) & WHITE_SPACE)) {
             text->begin = begin;
             break;
         }
@@ -202,8 +200,7 @@ void skip_characters(Span *text, int64_t characters)
 
 /* Returns the length written, or -1 where the blocks do not follow each other. `to` holds a byte more for each block than
    the text has. */
-static Py_ssize_t write_blocks(char *to, Span text, const Array *offsets, const Array *begins, const Array *ends,
-                               const uint8_t *properties)
+static Py_ssize_t write_blocks(char *to, Span text, const Array *offsets, const Array *begins, const Array *ends)
 {
     const int64_t *offset = ITEMS(*offsets, int64_t);
     char *start = to;
@@ -218,31 +215,30 @@ static Py_ssize_t write_blocks(char *to, Span text, const Array *offsets, const 
             return -1;
         }
         skip_characters(&text, offset[first] - place);
-        characters = skip_white_space(&text, offset[behind] - offset[first], properties);
-        to = copy_words(to, &text, characters, properties, &is_spaced);
+        characters = skip_white_space(&text, offset[behind] - offset[first]);
+        to = copy_words(to, &text, characters, &is_spaced);
         *to++ = '\n';
         place = offset[behind];
     }
     return to - start;
 }
 
-/* block_texts(text, run_offset: int64[r + 1], begin: int32[m], end: int32[m], properties) -> str, a line per block */
+/* block_texts(text, run_offset: int64[r + 1], begin: int32[m], end: int32[m]) -> str, a line per block */
 PyObject *core_block_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array run_offset = {0}, begin = {0}, end = {0}, properties = {0};
+    SCOPED(array_release) Array run_offset = {0}, begin = {0}, end = {0};
     SCOPED(free_memory) char *written = NULL;
     Span text;
     Py_ssize_t length;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_text, &text, in_8, &run_offset, in_4, &begin, in_4, &end,
-                          in_properties, &properties)
-        || !check_arrays(begin.length == end.length)) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_text, &text, in_8, &run_offset, in_4, &begin, in_4, &end)
+        || !check_tables(core_tables.character_properties != NULL) || !check_arrays(begin.length == end.length)) {
         return NULL;
     }
     if ((written = malloc((size_t)(text.end - text.begin) + 2 * (size_t)begin.length + 1)) == NULL) {
         return PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS
-    length = write_blocks(written, text, &run_offset, &begin, &end, ITEMS(properties, uint8_t));
+    length = write_blocks(written, text, &run_offset, &begin, &end);
     Py_END_ALLOW_THREADS
     if (!check_arrays(length >= 0)) {
         return NULL;
@@ -250,7 +246,7 @@ PyObject *core_block_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
     return PyUnicode_DecodeUTF8(written, length ? length - 1 : 0, "strict"); /* without the last line feed */
 }
 
-int lower_ascii(unsigned char *to, Span text, const uint8_t *properties)
+int lower_ascii(unsigned char *to, Span text)
 {
     const unsigned char *at;
     for (at = text.begin; at < text.end; at++) {
@@ -264,7 +260,7 @@ int lower_ascii(unsigned char *to, Span text, const uint8_t *properties)
             text.begin++;
         }
         else {
-            unsigned property = next_property(properties, &text);
+            unsigned property = next_property(&text);
             if ((property & KIND) == UPPER || property & IS_UPPER_CASE) {
                 return 0;
             }

@@ -58,7 +58,6 @@ static int is_new_title_word(Title *title, Span word, Py_ssize_t line)
 }
 
 typedef struct {
-    const uint8_t *properties;
     uint32_t prefix, number;
     Title title;
     uint32_t *hashes;
@@ -90,10 +89,10 @@ static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, i
             digits = 1;
         }
         else if (*at < 0x80) {
-            digits &= (scan->properties[*at++] & IS_DIGIT) != 0;
+            digits &= (property_of(*at++) & IS_DIGIT) != 0;
         }
         else {
-            digits &= (property_of(scan->properties, next_character(&at, end)) & IS_DIGIT) != 0;
+            digits &= (property_of(next_character(&at, end)) & IS_DIGIT) != 0;
         }
         characters++;
     }
@@ -104,7 +103,7 @@ static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, i
 
 void read_words(Features *f)
 {
-    Scan scan = {.properties = f->properties, .prefix = PREFIX(word_prefix), .hashes = f->words};
+    Scan scan = {.prefix = PREFIX(word_prefix), .hashes = f->words};
     Span lines = f->lowered;
     Py_ssize_t b;
     scan.number = hash_number(scan.prefix);
@@ -121,10 +120,10 @@ void read_words(Features *f)
 enum { NO_PART, NUMBER, SMALL_LETTER, CAPITAL, OTHER_LETTER }; /* the last are those that are not ASCII */
 
 /* Read one character of a text, which must not be empty, and return what it can be a part of. */
-static int next_kind(const uint8_t *properties, Span *text)
+static int next_kind(Span *text)
 {
     int c = *text->begin;
-    unsigned property = next_property(properties, text);
+    unsigned property = next_property(text);
     if (property & IS_DIGIT) {
         return NUMBER;
     }
@@ -160,18 +159,18 @@ static int hash_letters(Span part, uint32_t *hash)
 }
 
 /* Hash the distinct parts among the first of a name; returns how many, or -1 with an exception set. */
-static int hash_parts(const uint8_t *properties, Span name, uint32_t seed, uint32_t number, uint32_t *hashes)
+static int hash_parts(Span name, uint32_t seed, uint32_t number, uint32_t *hashes)
 {
     int parts = 0, different = 0, i;
     while (name.begin < name.end && parts < MAX_NAME_PARTS) {
         Span part = name, ahead;
-        int kind = next_kind(properties, &name);
+        int kind = next_kind(&name);
         uint32_t hash = kind == NUMBER ? number : seed;
         if (kind == NO_PART) {
             continue;
         }
         for (ahead = name; ahead.begin < ahead.end; name = ahead) {
-            int next = next_kind(properties, &ahead);
+            int next = next_kind(&ahead);
             if (next == SMALL_LETTER && kind == CAPITAL && name.begin == part.begin + 1) {
                 kind = next; /* small letters behind one capital */
             }
@@ -201,7 +200,7 @@ typedef struct {
 int read_names(Features *f)
 {
     const PageArrays *page = &f->page;
-    const AttributeValues *values = &f->values;
+    const AttributeValues *values = &f->page.values;
     SCOPED(free_memory) Parts *of_attribute = calloc((size_t)page->a + 1, sizeof(Parts));
     SCOPED(free_memory) uint32_t *hashes = malloc(sizeof(uint32_t) * MAX_NAME_PARTS * (size_t)values->d + 1);
     uint32_t *to = hashes, seed = PREFIX(name_prefix), number = hash_number(seed);
@@ -214,7 +213,7 @@ int read_names(Features *f)
     }
     for (i = 0; i < values->d; i++) {
         int is_naming = ITEMS(f->arrays[USES], uint8_t)[values->name_of[i]] & IS_NAMING;
-        int found = is_naming ? hash_parts(f->properties, value_of(values, i), seed, number, to) : 0;
+        int found = is_naming ? hash_parts(value_of(values, i), seed, number, to) : 0;
         if (found < 0) {
             return -1;
         }
