@@ -143,15 +143,33 @@ PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments
     Py_RETURN_NONE;
 }
 
-/* Note what a place of attributes stands for; 0, or -1 with an exception set. */
-static int choose(PyObject **chosen, Py_ssize_t places, PyObject *place, PyObject *value)
+/* Mark the places of attributes that a list or a dictionary has; 0, or -1 with an exception set. */
+static int mark_places(PyObject *places, uint8_t *marks, Py_ssize_t count)
 {
-    Py_ssize_t number = PyLong_AsSsize_t(place);
-    if (PyErr_Occurred() || !check_arrays(number >= 0 && number < places)) {
-        return -1;
+    int is_list = PyList_Check(places);
+    Py_ssize_t i = 0, k, number;
+    PyObject *place, *value;
+    for (k = 0; is_list ? k < PyList_Size(places) : PyDict_Next(places, &i, &place, &value); k++) {
+        number = PyLong_AsSsize_t(is_list ? PyList_GetItem(places, k) : place);
+        if (PyErr_Occurred() || !check_arrays(number >= 0 && number < count)) {
+            return -1;
+        }
+        marks[number] = 1;
     }
-    chosen[number] = value;
     return 0;
+}
+
+/* An element, or with a dictionary the element and what the place of its attribute stands for. */
+static PyObject *found_element(PyObject *places, Py_ssize_t element, uint32_t place)
+{
+    PyObject *key, *item;
+    if (PyList_Check(places)) {
+        return PyLong_FromSsize_t(element);
+    }
+    key = PyLong_FromUnsignedLong(place);
+    item = key ? Py_BuildValue("nO", element, PyDict_GetItemWithError(places, key)) : NULL;
+    Py_XDECREF(key);
+    return item;
 }
 
 /* elements_with(begin: int32[n + 1], first: int32[a], places: list or dict) -> list of elements, or of elements and objects: the
@@ -160,40 +178,29 @@ static int choose(PyObject **chosen, Py_ssize_t places, PyObject *place, PyObjec
 PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array begin = {0}, first = {0};
-    SCOPED(free_memory) PyObject **chosen = NULL;
-    PyObject *places, *found, *item, *key, *value;
+    SCOPED(free_memory) uint8_t *marks = NULL;
+    PyObject *places, *found, *item;
+    const int32_t *begins;
     Py_ssize_t i = 0, k, a;
-    int is_list;
     if (!PyArg_ParseTuple(arguments, "O&O&O", in_4, &begin, in_4, &first, &places)
-        || !check_arrays((is_list = PyList_Check(places)) || PyDict_Check(places))) {
+        || !check_arrays((PyList_Check(places) || PyDict_Check(places)) && are_below(&first, first.length))) {
         return NULL;
     }
     a = first.length;
-    if ((chosen = calloc((size_t)a + 1, sizeof *chosen)) == NULL) {
+    begins = ITEMS(begin, int32_t);
+    if ((marks = calloc((size_t)a + 1, 1)) == NULL) {
         return PyErr_NoMemory();
     }
-    for (k = 0; is_list && k < PyList_Size(places); k++) {
-        key = PyList_GetItem(places, k);
-        if (choose(chosen, a, key, key) < 0) {
-            return NULL;
-        }
-    }
-    while (!is_list && PyDict_Next(places, &i, &key, &value)) {
-        if (choose(chosen, a, key, value) < 0) {
-            return NULL;
-        }
-    }
-    found = PyList_New(0);
-    for (i = k = 0; k < a && found != NULL; k++) {
+    found = mark_places(places, marks, a) < 0 ? NULL : PyList_New(0);
+    for (k = 0; k < a && found != NULL; k++) {
         uint32_t place = ITEMS(first, uint32_t)[k];
-        if (place < (size_t)a && !chosen[place]) {
+        if (!marks[place]) {
             continue;
         }
-        while (i + 1 < begin.length && ITEMS(begin, int32_t)[i + 1] <= k) {
+        while (i + 1 < begin.length && begins[i + 1] <= k) {
             i++;
         }
-        item = !check_arrays(place < (size_t)a && i + 1 < begin.length) ? NULL
-               : is_list ? PyLong_FromSsize_t(i) : Py_BuildValue("nO", i, chosen[place]);
+        item = check_arrays(i + 1 < begin.length) ? found_element(places, i, place) : NULL;
         if (item == NULL || PyList_Append(found, item) < 0) {
             Py_CLEAR(found);
         }

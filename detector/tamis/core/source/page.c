@@ -44,6 +44,17 @@ static int are_slices(const int32_t *begin, const int32_t *end, Py_ssize_t count
     return !wrong;
 }
 
+/* Whether each number is -1 or below its index. */
+static int are_before(const int32_t *numbers, Py_ssize_t count)
+{
+    int32_t i, last = (int32_t)count;
+    int wrong = count > INT32_MAX;
+    for (i = 0; i < last; i++) {
+        wrong |= (numbers[i] < -1) | (numbers[i] >= i);
+    }
+    return !wrong;
+}
+
 static int are_inside(const int32_t *numbers, Py_ssize_t count, Py_ssize_t length)
 {
     Py_ssize_t i;
@@ -223,20 +234,21 @@ int in_values(PyObject *capsule, void *values)
 PyObject *core_chosen_ancestors(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array parent = {0}, chosen = {0}, found = {0};
-    Py_ssize_t i;
+    const int32_t *above;
+    const uint8_t *is_chosen;
+    int32_t i, *to;
     int outermost;
     if (!PyArg_ParseTuple(arguments, "O&O&pO&", in_4, &parent, in_1, &chosen, &outermost, out_4, &found)
-        || !check_arrays(chosen.length == parent.length && found.length == parent.length)) {
+        || !check_arrays(chosen.length == parent.length && found.length == parent.length
+                         && are_before(ITEMS(parent, int32_t), parent.length))) {
         return NULL;
     }
-    for (i = 0; i < parent.length; i++) {
-        int32_t above = ITEMS(parent, int32_t)[i];
-        if (above < -1 || above >= i) {
-            check_arrays(0);
-            return NULL;
-        }
-        above = above < 0 ? -1 : ITEMS(found, int32_t)[above];
-        ITEMS(found, int32_t)[i] = ITEMS(chosen, uint8_t)[i] && (above < 0 || !outermost) ? (int32_t)i : above;
+    above = ITEMS(parent, int32_t);
+    is_chosen = ITEMS(chosen, uint8_t);
+    to = ITEMS(found, int32_t);
+    for (i = 0; i < (int32_t)parent.length; i++) {
+        int32_t around = above[i] < 0 ? -1 : to[above[i]];
+        to[i] = is_chosen[i] && (around < 0 || !outermost) ? i : around;
     }
     Py_RETURN_NONE;
 }
