@@ -16,7 +16,7 @@ from tamis.output.runs import decode_email
 from tamis.output.styles import alignments
 from tamis.page.addresses import base_address, join_address
 from tamis.page.css_values import ALIGNMENTS
-from tamis.page.tree import TAG_ID, named_elements, nearest, tag_set
+from tamis.page.tree import TAG_ID, named_elements, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +90,6 @@ _LANGUAGE_CLASS: Final = re.compile(
 NO_LANGUAGE: Final = frozenset(
     "default none text plain plaintext plain-text txt nohighlight auto code notranslate".split()
 )
-_CELLS: Final = tag_set("td", "th")
 _MAX_ANCESTORS: Final = 3  # with the language of a pre
 _LANGUAGE: Final = re.compile(r"\{?[\w+#.-]{1,40}\}?")
 _MAX_CLASS_CHARACTERS: Final = 1_000  # an element's classes are searched for every pre in it

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tamis.output.styles import styles_of_text
-from tamis.page.attributes import attribute_predicate
+from tamis.page.attributes import attribute_predicate, class_pattern
 from tamis.page.css_values import KEEPS_SPACES
 from tamis.page.tree import (
     TAG_ID,
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from tamis.arrays import Flags
     from tamis.page.page import Page
 
-# Crayon, SyntaxHighlighter, Enlighter, GitHub, lists of lines
-_BOXES: Final = ("crayon-pre", "syntaxhighlighter", "enlighter-code", "js-file-line-container", "code")
-_BOX: Final = re.compile(r"(?:^|\s)(?:crayon-pre|syntaxhighlighter|enlighter-code|js-file-line-container)(?:$|\s)")
-_LIST_OF_LINES: Final = re.compile(r"(?:^|\s)code(?:$|\s)")
-_TOOLBAR: Final = re.compile(r"(?:^|\s)crayon-toolbar(?:$|\s)")
+_BOXES: Final = ("crayon-pre", "syntaxhighlighter", "enlighter-code", "js-file-line-container")  # the last of GitHub
+_BOX: Final = class_pattern(*_BOXES)
+_LIST_OF_LINES: Final = class_pattern("code")
+_TOOLBAR: Final = class_pattern("crayon-toolbar")
 _CODE: Final = tag_set("code", "samp", "kbd")
-_LINE_NUMBERS: Final = re.compile(
-    r"(?:^|\s)(?:lineno|linenos|linenodiv|linenumbers?|line-numbers?|line-num|blob-num|gutter|rouge-gutter|"
-    r"listing_lines|hljs-ln-numbers|hljs-ln-n|crayon-nums?|code-line-number|CodeMirror-linenumber|lntd?|ln)(?:$|\s)"
+_LINE_NUMBERS: Final = class_pattern(
+    *("lineno", "linenos", "linenodiv", "linenumbers?", "line-numbers?", "line-num", "blob-num", "gutter"),
+    *("rouge-gutter", "listing_lines", "hljs-ln-numbers", "hljs-ln-n", "crayon-nums?", "code-line-number"),
+    *("CodeMirror-linenumber", "lntd?", "ln"),
 )
 _NUMBERED: Final = attribute_predicate("class", parts=("-num", "gutter", "ln"))
 """Every class of line numbers without "line" has one part."""
@@ -55,7 +55,7 @@ def code_blocks(page: Page) -> Flags:
     lines, by ``br`` or since a style keeps their white space.
     """
     blocks: Flags = page.tag == TAG_ID["pre"]
-    boxes = page.attributes.containing(_BOXES, "class")
+    boxes = page.attributes.containing((*_BOXES, "code"), "class")
     found = page.attributes.elements_with([place for place, value in boxes if _BOX.search(value)])
     lists = page.attributes.elements_with([place for place, value in boxes if _LIST_OF_LINES.search(value)])
     found += [element for element in lists if page.tag[element] == TAG_ID["ol"]]

@@ -23,6 +23,7 @@ from tamis.output.lists import list_labels
 from tamis.output.runs import checkboxes, shown_elements, tex_in_text, written_runs
 from tamis.output.styles import displayed_as_blocks, styles_of_text
 from tamis.output.tables import data_tables, is_callout, layout_tables
+from tamis.page.attributes import class_pattern
 from tamis.page.page import NO_LIMITS, Page
 from tamis.page.tree import (
     BLOCK_LEVEL,
@@ -60,10 +61,10 @@ _KEPT_TAGS: Final = frozenset(
     track u ul var video wbr
     """.split()
 )
-_DISSOLVED: Final = frozenset({"html", "head", "body"})
 
+_DIVISIONS: Final = BLOCK_LEVEL - _KEPT_TAGS - {"html", "head", "body"}
 OUTPUT_NAMES: Final[tuple[str, ...]] = tuple(
-    name if name in _KEPT_TAGS else "code" if name == "tt" else "div" if name in BLOCK_LEVEL - _DISSOLVED else ""
+    name if name in _KEPT_TAGS else "code" if name == "tt" else "div" if name in _DIVISIONS else ""
     for name in TAG_NAMES
 )
 """Name to write, by tag id; "" for elements such as ``font``, of which only the contents are written."""
@@ -84,10 +85,7 @@ MAX_NESTING: Final = 128  # markup.c has the same number
 
 _MEDIA: Final = tag_set("img", "picture", "video", "audio")
 _MEDIA_PARTS: Final = tag_set("source", "track")
-_CELLS: Final = tag_set("td", "th")
-_LINES: Final = tag_set("div", "p", "li", "tr")
 _MAX_DISTANCE: Final = 12  # blocks; on 125 pages of WCXB pictures of the content were nearer, 27 others further away
-_TINY: Final = frozenset({"0", "1", "0px", "1px"})
 _SHARES: Final = re.compile(  # in an address; linear: the names are fixed
     r"(?<![\w-])(?:facebook\.com/(?:sharer|share\.php|dialog/share)|(?:twitter|x)\.com/(?:intent/(?:tweet|post)|share\b)"
     r"|bsky\.app/intent|linkedin\.com/(?:shareArticle|shar(?:e|ing)\b|cws/share)|pinterest\.[a-z.]{2,6}/pin/create"
@@ -102,9 +100,7 @@ _IS_DIV: Final = np.array([name == "div" for name in OUTPUT_NAMES])
 _HAS_BORDER: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in OUTPUT_NAMES])
 
 _KEEPS_DIV: Final = frozenset({"id", "lang", "dir"})  # names of attributes that a div is written for
-_TARGETS: Final = frozenset({"id", "name"})  # of attributes that others may link to
-_SOURCES: Final = frozenset({"src", "srcset"})
-_FORUM_POST: Final = re.compile(r"(?:^|\s)(?:messageText|postcontent)(?:$|\s)")  # in a blockquote
+_FORUM_POST: Final = class_pattern("messageText", "postcontent")  # in a blockquote
 
 
 ROLES: Final = (
@@ -252,20 +248,37 @@ def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
     around = nearest(page.parent, page.block_begin < page.block_end)
     media &= (around < 0) | (kept_runs[around] > 0)
     media &= _blocks_to_content(page, kept_blocks) <= _MAX_DISTANCE
-    widths, heights = page.attribute("width"), page.attribute("height")  # a pixel at most: it counts visits
-    media[[at for at, width in widths.items() if {width.strip(), heights.get(at, "").strip()} <= _TINY]] = False
+    media[_tracking_pixels(page)] = False
+    media[_icons_of_links(page, media)] = False
+    return media
+
+
+def _tracking_pixels(page: Page) -> list[int]:
+    """Elements that are a pixel wide and high at most."""
+    heights = page.attribute("height")
+    sizes = {at: {width.strip(), heights.get(at, "").strip()} for at, width in page.attribute("width").items()}
+    return [at for at, size in sizes.items() if size <= {"0", "1", "0px", "1px"}]
+
+
+def _icons_of_links(page: Page, media: Flags) -> list[int]:
+    """Media, bool[n], in links that share the page, or turn to the next one by a key or by their description.
+
+    A wide picture in such a link is one to pin.
+    """
     links = np.flatnonzero((page.tag == TAG_ID["a"]) & (subtree_sums(page, media) > 0))
-    targets, keys = page.attributes.of_elements(links, {"href"}), page.attribute("accesskey")  # keys: to turn pages
+    if not links.size:
+        return []
+    targets, keys = page.attributes.of_elements(links, {"href"}), page.attribute("accesskey")
     tools = [
         link
         for link, pairs in zip(links.tolist(), targets, strict=True)
         if link in keys or any(_SHARES.search(href) for _, href in pairs)
     ]
-    icons = np.flatnonzero(media & within(page, is_among(page, tools)))
-    media[[icon for icon in icons.tolist() if len(widths.get(icon, "")) < 3]] = False  # wider: a picture to pin
-    in_links, descriptions = within(page, is_among(page, links)), page.attribute("alt") if len(links) else {}
-    media[[at for at, words in descriptions.items() if in_links[at] and _TURNS_PAGES.fullmatch(words)]] = False
-    return media
+    widths = page.attribute("width")
+    in_tools = np.flatnonzero(media & within(page, is_among(page, tools))).tolist()
+    in_links = within(page, is_among(page, links))
+    turning = [at for at, words in page.attribute("alt").items() if in_links[at] and _TURNS_PAGES.fullmatch(words)]
+    return turning + [icon for icon in in_tools if len(widths.get(icon, "")) < 3]
 
 
 def kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tuple[Flags, Flags]:
@@ -287,7 +300,7 @@ def kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tupl
 
     elements = seen & has_content
     if has_code := bool((code_blocks(page) & elements).any()):
-        in_code, lines = in_code_blocks(page), _LINES[page.tag]
+        in_code, lines = in_code_blocks(page), tag_set("div", "p", "li", "tr")[page.tag]
         lines[code_line_elements(page)] = True
         is_empty = sums_over_runs(page, page.has_ink) == 0
         elements |= in_code & lines & is_empty & seen
@@ -302,7 +315,7 @@ def kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tupl
         elements[rules[np.diff(texts_before, append=kept_text.sum()) == 0]] = False
     if "table" in page.tag_names:
         is_layout = layout_tables(page)
-        elements |= in_kept & _CELLS[page.tag] & ~is_layout
+        elements |= in_kept & tag_set("td", "th")[page.tag] & ~is_layout
         elements &= ~is_layout | has_content
     if has_code:  # white space between tokens and lines of code
         kept_text = kept_text | ~all_text & in_code[page.run_node]
@@ -378,9 +391,9 @@ def join_items(
             names[place], values[place] = "", pieces[element]
     for place in np.flatnonzero(tag == TAG_ID["img"]).tolist():
         if names[place]:
-            kinds[place] *= any(name in _SOURCES and value.strip() for name, value in values[place])
+            kinds[place] *= any(name in {"src", "srcset"} and value.strip() for name, value in values[place])
     for place in np.flatnonzero(tag == TAG_ID["a"]).tolist():
-        if not links or any(name in _TARGETS for name, _ in values[place]):
+        if not links or any(name in {"id", "name"} for name, _ in values[place]):
             kinds[place] &= _WRITTEN | LINE if links else 0
     source, ends = np.empty((2, len(elements) + 2 * len(runs)), np.int32)
     given = page.arrays, elements.astype(np.int32), kinds, runs.astype(np.int32)

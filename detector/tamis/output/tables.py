@@ -9,6 +9,7 @@ import numpy as np
 
 from tamis.core import core
 from tamis.output.code import in_code_blocks
+from tamis.page.attributes import class_pattern
 from tamis.page.tree import TAG_ID, TAG_NAMES, is_among, once_per_page, tag_set, within
 
 if TYPE_CHECKING:
@@ -25,15 +26,13 @@ MAX_PLACES: Final = 200_000
 
 Contents = TypeVar("Contents")
 
-_CELLS: Final = ("td", "th")
-_PARTS: Final = tag_set("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", *_CELLS)
-_CALLOUT_CLASS: Final = re.compile(
-    r"(?:^|\s)(?:(?:admonition|callout|alert|note|tip|hint|warning|important|caution|danger)(?:block)?|markdown-alert|"
-    r"custom-block|starlight-aside|confluence-information-macro)(?:$|\s)",
-    re.IGNORECASE,
+_PARTS: Final = tag_set("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th")
+_CALLOUT: Final = class_pattern(
+    "(?:admonition|callout|alert|note|tip|hint|warning|important|caution|danger)(?:block)?",
+    *("markdown-alert", "custom-block", "starlight-aside", "confluence-information-macro"),
+    flags=re.IGNORECASE,
 )
 _CALLOUT_ROWS: Final = 2  # of DocBook: a sign, a title, a text
-_CALLOUT_TAGS: Final = frozenset({"div", "aside", "section", "figure"})
 
 
 @once_per_page
@@ -65,7 +64,7 @@ def _is_in_callout(page: Page, table: int) -> bool:
 
 def is_callout(name: str, classes: str) -> bool:
     """Whether an element is a callout, such as a note or a warning, by its class."""
-    return name in _CALLOUT_TAGS and _CALLOUT_CLASS.search(classes) is not None
+    return name in {"div", "aside", "section", "figure"} and _CALLOUT.search(classes) is not None
 
 
 @once_per_page

@@ -6,6 +6,7 @@ values: a cheap filter before values are parsed, which on most pages no attribut
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -19,7 +20,6 @@ from tamis.core import core
 from tamis.page.tree import prefix_sums
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Collection, Sequence, Set
 
     from numpy.typing import NDArray
@@ -53,6 +53,11 @@ def attribute_predicate(*names: str, parts: Sequence[str]) -> int:
         raise RuntimeError(f"more than {_MAX_PREDICATES} attribute predicates, or {_MAX_PARTS} parts of them")
     _predicates.append((names, tuple(parts)))
     return len(_predicates) - 1
+
+
+def class_pattern(*names: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
+    """Pattern that finds one of some classes among those of an element; each name is a regular expression."""
+    return re.compile(rf"(?:^|\s)(?:{'|'.join(names)})(?:$|\s)", flags)
 
 
 @lru_cache(maxsize=1)
