@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _TYPES: Final = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
-_TYPED: Final = frozenset({TAG_ID["ol"], TAG_ID["ul"], TAG_ID["li"]})
+_TYPED: Final = frozenset({TAG_ID["ol"], TAG_ID["li"]})
 _ROMAN: Final = (
     *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x")),
     *((9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
@@ -26,9 +26,10 @@ _MAX_DIGITS: Final = 9  # of a number in Markdown
 @once_per_page
 def lettered_labels(page: Page) -> dict[int, str]:
     """The labels of list items that are no numbers."""
-    types = page.attribute("type").keys() if "li" in page.tag_names else ()
-    is_list = any(page.tag[each] in _TYPED for each in types) or styles_of_text(page, "list-style-type").any()
-    return {each: label for each, label in list_labels(page).items() if label.strip("0123456789.")} if is_list else {}
+    types = page.attribute("type") if "ol" in page.tag_names else {}
+    if not (any(page.tag[each] in _TYPED for each in types) or styles_of_text(page, "list-style-type").any()):
+        return {}
+    return {item: label for item, label in list_labels(page).items() if label.strip("0123456789.")}
 
 
 @once_per_page
