@@ -120,6 +120,6 @@ class SitePages:
             self.progress(number + 1, len(self), name)
 
     def subset(self, numbers: Sequence[int]) -> Self:
-        """Return the pages with these numbers, in this order; they are numbered anew."""
+        """Return the pages with these numbers, in this order; they are numbered again from 0."""
         names, urls = ([column[number] for number in numbers] for column in (self.names, self.urls))
         return replace(self, names=names, urls=urls, files=[self.files[number] for number in numbers])

@@ -196,7 +196,7 @@ def _code_language(page: Page, pre: int) -> str:
 
 
 def is_language(name: str) -> bool:
-    """Whether this may be the name of a language of code, which is written behind a fence in Markdown."""
+    """Whether this may be the name of a language of code, which is written after a fence in Markdown."""
     return _LANGUAGE.fullmatch(name) is not None
 
 

@@ -125,8 +125,8 @@ def labelled(page: Page, elements: list[int], pattern: re.Pattern[str]) -> list[
     begin, end = (page.run_offset.take(bound.take(chosen)).tolist() for bound in (page.run_begin, page.run_end))
     return [
         element
-        for element, at, behind in zip(elements, begin, end, strict=True)
-        if at < behind <= at + _MAX_LABEL and pattern.fullmatch(page.text[at:behind].strip())
+        for element, at, to in zip(elements, begin, end, strict=True)
+        if at < to <= at + _MAX_LABEL and pattern.fullmatch(page.text[at:to].strip())
     ]
 
 

@@ -138,7 +138,7 @@ class Markup:
     Attributes:
         names: name of each element, "" for a text.
         values: its attributes; a text, or the pieces of one with formulas and checkboxes.
-        ends: the item behind the contents of each element; for a text, the next one.
+        ends: the item after the contents of each element; for a text, the next one.
         sources: the page's element that each element is made of, ``n`` + the run of each text; of a line break that
             the page does not have, :data:`LINE_END` or :data:`CUT`.
         labels: label of each item of a numbered list, see :mod:`tamis.output.lists`.
@@ -285,7 +285,7 @@ def kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tupl
     """Return the elements (bool[n]) and runs (bool[r]) that stay with some runs, and with some media.
 
     An element stays while something in its subtree does. Formulas stay with the text of their line. Line breaks stay
-    behind text that stays, rules between such texts, one between two, and cells in rows of data tables that stay.
+    after text that stays, rules between such texts, one between two, and cells in rows of data tables that stay.
     """
     all_text, kept_runs = runs_in_blocks(page), sums_over_runs(page, kept_text)
     has_content, seen = kept_runs > 0, shown_elements(page)

@@ -53,7 +53,7 @@ _PRICE: Final = re.compile(rf"[{CURRENCIES}]\s?\d{{1,3}}(?:,?\d{{3}})*\Z")
 _MAX_PRICE_BLOCK: Final = 40  # characters; in a sentence raised digits are a note
 _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
 _PLACES: Final = attribute_predicate("href", parts=("#",))
-_SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ behind a heading, ↩ behind a footnote
+_SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ after a heading, ↩ after a footnote
 _MAX_EMAIL: Final = 600  # hexadecimal digits
 _EMAIL: Final = re.compile(r"([\w.!#$%&'*+/=^{|}~-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+)(?:\?|\Z)")  # no subject
 
@@ -124,10 +124,10 @@ def _run_rewrites(page: Page) -> dict[int, str]:
     if verse.any():
         for run in (within(page, verse).take(page.run_node) & page.has_ink).nonzero()[0].tolist():
             rewrites[run] = run_text(page, run, rewrites).replace("\n", LINE_SEPARATOR)
-    behind = 0
+    end = 0
     for element, code in page.attribute("data-cfemail").items():
-        if element >= behind and (email := decode_email(code)):  # not in another one
-            behind, runs = int(page.end[element]), range(page.run_begin[element], page.run_end[element])
+        if element >= end and (email := decode_email(code)):  # not in another one
+            end, runs = int(page.end[element]), range(page.run_begin[element], page.run_end[element])
             rewrites |= dict.fromkeys(runs[1:], "") | dict.fromkeys(runs[:1], email)
     return rewrites | dict.fromkeys(omitted_elements(page).take(page.run_node).nonzero()[0].tolist(), "")
 
@@ -138,7 +138,7 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
 
     These are all forms of a formula but one, line numbers and copy buttons of code, links that only mark a place (¶ and
     # of headings, ↩ and ^ of footnotes, "[edit]" of a wiki), what players hold for readers without them, and the date
-    of the last change that WordPress writes behind that of publication, which its themes hide.
+    of the last change that WordPress writes after that of publication, which its themes hide.
     """
     table, formulas = page.attributes, find_formulas(page)
     found = labelled(page, table.elements_matching(_PLACES), _SIGNS) + beside_code(page)
@@ -186,7 +186,7 @@ def checkboxes(page: Page) -> dict[int, str]:
 
 
 def _second_dates(page: Page, elements: list[int]) -> list[int]:
-    """The elements that are a ``time`` behind that of publication, with no text between them."""
+    """The elements that are a ``time`` after that of publication, with no text between them."""
     return [
         element
         for element in elements
@@ -198,7 +198,7 @@ def _second_dates(page: Page, elements: list[int]) -> list[int]:
 
 
 def _raised_cents(page: Page) -> dict[int, str]:
-    """A point before two digits in a ``sup`` of their own behind the dollars, euros or pounds of a short text."""
+    """A point before two digits in a ``sup`` of their own after the dollars, euros or pounds of a short text."""
     found: dict[int, str] = {}
     for element in elements_named(page, "sup"):
         run = int(page.run_begin[element])

@@ -60,13 +60,13 @@ def separated_runs(page: Page) -> dict[int, str]:
         are_apart |= (around != own) & (np.minimum(around, own) >= 0)
     apart = runs[are_apart]
     begin, end = page.run_offset[apart].tolist(), page.run_offset[apart + 1].tolist()
-    return {run: f" {page.text[at:behind]}" for run, at, behind in zip(apart.tolist(), begin, end, strict=True)}
+    return {run: f" {page.text[at:to]}" for run, at, to in zip(apart.tolist(), begin, end, strict=True)}
 
 
 def _begin_words(
     page: Page, runs: NDArray[np.intp], before: NDArray[np.int32], node: NDArray[np.int32]
 ) -> NDArray[np.bool_]:
-    """bool[k], which of some runs, each in an element behind another one, begin with a word of their own."""
+    """bool[k], which of some runs, each in an element after another one, begin with a word of their own."""
     bounds = zip(*(page.run_offset.take(each).tolist() for each in (runs - 1, runs)), strict=True)
     beside = [(page.text[max(begin, at - _MAX_BEFORE) : at], page.text[at : at + 3]) for begin, at in bounds]
     begins = np.array([_begins_word(*texts, is_apart=False) for texts in beside], bool)

@@ -56,7 +56,7 @@ int read_attributes(const AttributeValues *values, AttributeReader *reader, uint
     Py_ssize_t i, longest = address.end - address.begin + values->begin[values->d]; /* at most, for the address or a value */
     size_t folder = (size_t)(reader->place.folder.end - reader->place.folder.begin);
     names = malloc(sizeof(Span) * (size_t)reader->kinds.length + 1);
-    /* the address as a link has it, twice a value, and a value behind its name, or behind the folder and slashes */
+    /* the address as a link has it, twice a value, and a value after its name, or after the folder and slashes */
     memory = malloc(2 * folder + (size_t)(lines.end - lines.begin + 4 * longest) + 8);
     if (names == NULL || memory == NULL) {
         return -1;
@@ -147,8 +147,8 @@ static Span without_volatile(Span link, const Span *lists, unsigned char *copy)
     unsigned char *to = copy;
     const unsigned char *value;
     while (link.begin < link.end) {
-        Span behind = {link.begin + 1, link.end};
-        if (*link.begin == ';' && (value = value_of_parameter(behind, lists[SESSIONS], none)) != NULL) {
+        Span after = {link.begin + 1, link.end};
+        if (*link.begin == ';' && (value = value_of_parameter(after, lists[SESSIONS], none)) != NULL) {
             for (link.begin = value; link.begin < link.end && !is_among(*link.begin, "?#;/"); link.begin++) {
             }
             continue;

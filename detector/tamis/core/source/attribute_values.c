@@ -102,7 +102,7 @@ static int put_match(PyObject *lists, uint32_t predicates, int32_t place, Span v
 /* match_predicates(values, of_name: uint32[names], parts, of_part: uint32[parts], matches: defaultdict of lists): appends the
                     places and values of the attributes that match each predicate to its list
 
-   of_name: bits of the predicates on each name; parts: in small letters of ASCII, with line feeds between them; of_part:
+   of_name: bits of the predicates on each name; parts: in lower case of ASCII, with line feeds between them; of_part:
    bits of the predicates of each. */
 PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments)
 {

@@ -167,7 +167,7 @@ static Py_ssize_t number_places(Features *f, uint64_t *keys, int32_t *first)
     return places;
 }
 
-/* ---- Blocks: whose they are, what encloses them, and what stands before and behind them
+/* ---- Blocks: whose they are, what encloses them, and what stands before and after them
 
    A block has the names and enclosing elements of its owner: the label of a checkbox before a line says nothing of it. */
 
@@ -180,8 +180,8 @@ static void find_owners(Features *f)
         int64_t most = 0;
         f->blocks[b].owner = page->run_node[page->block_run_begin[b]];
         for (k = page->block_run_begin[b]; k < page->block_run_end[b]; k++) {
-            const int64_t *before = f->totals + k * COUNTS, *behind = before + COUNTS;
-            int64_t letters = behind[LETTERS] + behind[DIGITS] - before[LETTERS] - before[DIGITS];
+            const int64_t *before = f->totals + k * COUNTS, *after = before + COUNTS;
+            int64_t letters = after[LETTERS] + after[DIGITS] - before[LETTERS] - before[DIGITS];
             if (letters > most) {
                 most = letters;
                 f->blocks[b].owner = page->run_node[k];

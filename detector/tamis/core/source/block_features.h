@@ -99,7 +99,7 @@ typedef struct {
 } Features;
 
 /* The first arguments of what takes a page for its features, from tamis.features.page_arguments: page, lines (texts of the
-   blocks, with line feeds between them), title (its different words in lower case, with a line feed behind each), uses:
+   blocks, with line feeds between them), title (its different words in lower case, with a line feed after each), uses:
    uint8[names] (bits of each name of attributes), word_odds: float32[TABLE_SIZE], name_odds: float32[TABLE_SIZE] */
 #define PAGE_FORMAT "O&UO&O&O&O&"
 #define PAGE_ARGUMENTS(f) \
@@ -123,7 +123,7 @@ void features_of_page(const Features *f, double *to);
 /* Read what the first and last characters of the blocks are. */
 void read_borders(Features *f);
 
-/* Compute the features of so many kinds of places; 0, or -1 without memory. */
+/* Compute the features of this many kinds of places; 0, or -1 without memory. */
 int describe_places(Features *f, Py_ssize_t places);
 
 static inline int64_t in_subtree(const Features *f, Py_ssize_t element, int count)

@@ -23,10 +23,10 @@ static inline void free_memory(void *pointer)
     free(*(void **)pointer);
 }
 
-/* Give a pointer room for so many items, and go on behind them in the block of memory. */
+/* Carve `count` items off a block of memory; `at` moves past them. */
 #define CARVE(at, pointer, count) ((pointer) = (void *)(at), (at) += sizeof *(pointer) * (count))
 
-/* Make the memory behind a pointer at least `wanted` bytes long, twice as long as before or more; `capacity` is its length
+/* Grow the memory of a pointer to at least `wanted` bytes, and to twice what it was; `capacity` is its length
    in bytes. 0, or -1 without memory, and no exception set, since the GIL may have been released. */
 int reserve(void *pointer, size_t *capacity, size_t wanted);
 
@@ -48,7 +48,7 @@ static inline PyObject *decoded(Span text)
     return PyUnicode_DecodeUTF8((const char *)text.begin, text.end - text.begin, NULL);
 }
 
-/* The next line; `lines` goes on behind it. */
+/* The next line; `lines` moves past it. */
 static inline Span next_line(Span *lines)
 {
     const unsigned char *feed = memchr(lines->begin, '\n', (size_t)(lines->end - lines->begin));
@@ -82,7 +82,7 @@ static inline int is_space(int c)
 
 extern uint64_t core_seed HIDDEN;
 
-/* The number of slots for so many keys at most, a power of two. */
+/* The number of slots for up to `keys` keys, a power of two. */
 static inline size_t slots_for(size_t keys)
 {
     size_t slots = 64;
@@ -281,11 +281,11 @@ static inline unsigned next_property(Span *text)
     return property_of(*text->begin < 0x80 ? *text->begin++ : next_character(&text->begin, text->end));
 }
 
-/* Copy characters of a text with each stretch of white space as one space, which is written before the word behind it;
-   `is_spaced` is whether there has been white space since the last word. Returns what is behind the copy. */
+/* Copy characters of a text with each stretch of white space as one space, which is written before the word after it;
+   `is_spaced` is whether there has been white space since the last word. Returns what is after the copy. */
 char *copy_words(char *to, Span *text, int64_t characters, int *is_spaced);
 
-/* Skip white space at the beginning of so many characters; returns how many are left. */
+/* Skip white space at the beginning of a number of characters; returns how many are left. */
 int64_t skip_white_space(Span *text, int64_t characters);
 
 void skip_characters(Span *text, int64_t characters);

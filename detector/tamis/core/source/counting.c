@@ -4,7 +4,7 @@
 /* What is known of an element before it is marked: whether it is in what is ignored, and what is in it. */
 enum { IS_HIDDEN = 1, HAS_MEDIA = 2, HAS_TEXT = 4, HAS_LEAF = 8 };
 
-/* Whether no block that begins before an element goes on in it, and none that begins in it goes on behind. */
+/* Whether no block that begins before an element goes on in it, and none that begins in it goes on after. */
 static int is_whole_lines(const PageArrays *page, Py_ssize_t i)
 {
     int32_t begun_before = page->block_begin[i], begun = page->block_end[i];

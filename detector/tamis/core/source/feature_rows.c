@@ -167,7 +167,7 @@ static void describe_container(const Features *f, Py_ssize_t element, float *to)
     double held = page->block_end[element] - page->block_begin[element];
     double characters = (double)in_subtree(f, element, CHARACTERS), words = (double)in_subtree(f, element, WORDS);
     const int32_t *first = f->tag_sums + element * COUNTED_SETS;
-    const int32_t *behind = f->tag_sums + (Py_ssize_t)page->end[element] * COUNTED_SETS;
+    const int32_t *after = f->tag_sums + (Py_ssize_t)page->end[element] * COUNTED_SETS;
     int k;
     to[0] = (float)log_of(characters);
     to[1] = (float)(characters / f->total[CHARACTERS]);
@@ -180,7 +180,7 @@ static void describe_container(const Features *f, Py_ssize_t element, float *to)
     to[8] = (float)log_of(f->elements[element].children);
     to[9] = (float)log_of(page->depth[element]);
     for (k = 0; k < COUNTED_SETS; k++) {
-        to[10 + k] = (float)log_of(behind[k] - first[k]);
+        to[10 + k] = (float)log_of(after[k] - first[k]);
     }
 }
 

@@ -31,7 +31,7 @@ static inline void piece_put(Piece *piece, Span text)
     piece->length += length;
 }
 
-/* Lists of words, each behind a byte with its length. Words for states, such as "active": whole words, beginnings and
+/* Lists of words, each after a byte with its length. Words for states, such as "active": whole words, beginnings and
    endings of words; types of controls that their values label; parameters of links whose value is of one visit: whole
    names, and beginnings of longer ones; such parameters of a path. */
 enum { STATES, STATE_BEGINNINGS, STATE_ENDINGS, LABELLING, VOLATILE, VOLATILE_BEGINNINGS, SESSIONS, LISTS };
@@ -54,7 +54,7 @@ typedef struct {
 enum { WHOLE, BEGINNING, ENDING };
 int is_listed(Span list, Span word, int part);
 
-/* The next word of a text between white space, empty at its end; the text goes on behind it. */
+/* The next word of a text between white space, empty at its end; the text moves past it. */
 Span next_word(Span *text);
 
 /* XXH3, 64 bits: tamis.hashing.hash_text. */

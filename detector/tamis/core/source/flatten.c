@@ -35,7 +35,7 @@ enum { MOST_KEPT = 32 << 20 }; /* bytes of freed memory at the end of the heap; 
     DO(int32_t, place, values.items[i].note, d) \
     DO(int64_t, value_begin, values.items[i].begin, d + 1)
 
-/* Bytes for so many items; those of the next array are aligned. */
+/* Bytes for `count` items, so that the next array is aligned. */
 #define ROOM(type, count) ((sizeof(type) * (count) + 7) & ~(size_t)7)
 
 static void flat_free(Flat *flat)
@@ -225,7 +225,7 @@ PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
     return result_of(&flat);
 }
 
-/* Have glibc keep what a page frees for the next one: to give it back and to be given it anew, zeroed, takes a twentieth of the
+/* Have glibc keep what a page frees for the next one: to give it back and to get it again, zeroed, takes a twentieth of the
    time of a page. Where the user has said what is kept, nothing is changed. */
 void core_keep_memory(void)
 {

@@ -7,7 +7,7 @@
 /* What reading comes to. Functions that give a string's number give 1 + number, or one of the others. */
 enum { NO_MEMORY = -1, UNREADABLE = 0, READ = 1 };
 
-/* Make the memory behind a pointer at least `wanted` bytes long; what many pages need at once. */
+/* Grow the memory of a pointer to at least `wanted` bytes, and to what many pages need at once. */
 static inline int make_room(void *pointer, size_t *capacity, size_t wanted)
 {
     const size_t usual = 1 << 15;

@@ -1,7 +1,7 @@
 /* Which cut blocks belong to the main content that is kept, for tamis.evidence.main_content. */
 #include "page.h"
 
-enum { MAX_DISTANCE = 3 }; /* blocks before and behind a table, one of which must be kept on each side */
+enum { MAX_DISTANCE = 3 }; /* blocks before and after a table, one of which must be kept on each side */
 #define MAX_SCORE 0.8            /* templateness below which code, and a table (mean over its blocks), is kept */
 #define MAIN_FRACTION 0.9        /* of the kept text, in the element of the main content */
 
@@ -9,13 +9,13 @@ enum { MAX_DISTANCE = 3 }; /* blocks before and behind a table, one of which mus
 static void mark_table(const PageArrays *page, int32_t table, const uint8_t *kept, const double *scores, uint8_t *found)
 {
     Py_ssize_t begin = page->block_begin[table], end = page->block_end[table], i;
-    int before = 0, inside = 0, behind = 0;
+    int before = 0, inside = 0, after = 0;
     double sum = 0;
     for (i = begin > MAX_DISTANCE ? begin - MAX_DISTANCE : 0; i < page->m && i < end + MAX_DISTANCE; i++) {
-        *(i < begin ? &before : i < end ? &inside : &behind) |= kept[i];
+        *(i < begin ? &before : i < end ? &inside : &after) |= kept[i];
         sum += i >= begin && i < end ? scores[i] : 0;
     }
-    for (i = begin; i < end && (inside || (before && behind)) && sum < MAX_SCORE * (double)(end - begin); i++) {
+    for (i = begin; i < end && (inside || (before && after)) && sum < MAX_SCORE * (double)(end - begin); i++) {
         found[i] = !kept[i];
     }
 }
@@ -35,7 +35,7 @@ static int32_t main_element(const PageArrays *page, const uint64_t *characters)
                          scores: float64[m], found: bool[m])
 
    Sets true, in zeros, for the cut blocks of data tables that contain kept blocks or lie between some, of headlines before
-   kept text, and of code behind it, the latter two in the innermost element that holds most of the kept text. */
+   kept text, and of code after it, the latter two in the innermost element that holds most of the kept text. */
 PyObject *core_parts_of_main_content(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PageArrays page;

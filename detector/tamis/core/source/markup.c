@@ -24,7 +24,7 @@ static void add_item(Items *items, int32_t source)
     items->count++;
 }
 
-/* Whether all items behind one are white space and elements that hold nothing else. */
+/* Whether all items after one are white space and elements that hold nothing else. */
 static int is_blank_behind(const Items *items, int32_t item)
 {
     while (++item < items->count) {
@@ -57,7 +57,7 @@ static void add_border(Items *items, uint8_t kind)
     items->is_broken |= (kind & IS_LINE) != 0;
 }
 
-/* Close the elements that end before an element or run: those whose end, in elements or runs, is not behind it. */
+/* Close the elements that end before an element or run: those whose end, in elements or runs, is not after it. */
 static void close_before(Items *items, const int32_t *ends, int32_t place)
 {
     for (; items->depth && ends[items->elements[items->open[items->depth - 1].number]] <= place; items->depth--) {
@@ -90,7 +90,7 @@ static void add_element(Items *items, int32_t number)
     }
 }
 
-/* Add a run, behind a line break where it is of another block than the last one and the element between them was cut. */
+/* Add a run, after a line break where it is of another block than the last one and the element between them was cut. */
 static void add_run(Items *items, int32_t number, Py_ssize_t *block)
 {
     const PageArrays *page = items->page;
@@ -167,7 +167,7 @@ int32_t join_items(const Kept *kept, int32_t *source, int32_t *ends)
               many) -> number of items
 
    Writes what each item is made of: the number of an element, k + the number of a run, or why a line break is put in;
-   and the item behind its contents. Elements and runs are ascending. */
+   and the item after its contents. Elements and runs are ascending. */
 PyObject *core_join_items(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(kept_release) Kept kept = {0};

@@ -18,7 +18,7 @@ void kept_release(Kept *kept);
 /* Whether the arrays fit each other; sets a ValueError if not. */
 int check_kept(const Kept *kept);
 
-/* Join elements and runs to items: write what each is made of, and the item behind its contents, to arrays of k + 2 s
+/* Join elements and runs to items: write what each is made of, and the item after its contents, to arrays of k + 2 s
    numbers. Returns the number of items. */
 int32_t join_items(const Kept *kept, int32_t *source, int32_t *ends);
 

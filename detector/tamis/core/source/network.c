@@ -20,7 +20,7 @@ typedef struct {
     float *features;                   /* [f]: of a block */
     int16_t *standardised;             /* [TILE][f], and one more if f is odd */
     int16_t *rows;                     /* [m][2 * UNITS]: states forwards; the first layer, then states backwards */
-    float *unit;                       /* of each tile: what one counts in its first layer */
+    float *unit;                       /* of each tile: the scale of its first layer */
     double pooled[4 * UNITS];          /* sums of the states, forwards and backwards, and their maxima */
     ALIGNED float state[UNITS];        /* the last one */
     ALIGNED float gates[TILE * GATES]; /* contribution of the blocks; what another layer computes of a tile */
@@ -51,7 +51,7 @@ typedef int32_t Pair __attribute__((aligned(2), may_alias)); /* of integers of 1
 #pragma GCC diagnostic ignored "-Wpsabi" /* no function that takes or returns vectors is called: all are inlined */
 #define INLINE static inline __attribute__((always_inline))
 
-/* An input of a layer, k integers, what one in its products counts, and where its results go. */
+/* An input of a layer: k integers, the scale of their products, and where the results go. */
 typedef struct {
     const int16_t *integers;
     float unit;
@@ -65,7 +65,7 @@ typedef struct {
     int lanes; /* of a vector */
 } Products;
 
-/* Compute some columns of a layer, up to twelve vectors: so many of each of `count` rows. A weight lies in panels of columns,
+/* Compute some columns of a layer, up to twelve vectors: `vectors` of each of `count` rows. A weight lies in panels of columns,
    each two of the k by `panel` numbers, which the cache takes in one stream. Each sum has a variable of its own, which
    compilers keep in a register; those of an array they write back every time. */
 #define EACH_SUM(DO, ...) \
@@ -142,7 +142,7 @@ INLINE FourIntegers add_pairs(FourIntegers sum, const int16_t *weight, int32_t p
 MULTIPLY(multiply, FourIntegers, Four, 4, add_pairs, AS_IT_IS)
 #endif
 
-/* Compute a layer of so many columns for the rows of a tile, of k integers each, which begin `stride` apart. */
+/* Compute a layer of `columns` columns for the rows of a tile, of k integers each, which begin `stride` apart. */
 INLINE void apply(Products products, const int16_t *integers, Py_ssize_t stride, float unit, int count, Py_ssize_t k,
                   const int16_t *weight, const float *bias, Py_ssize_t columns, float *to)
 {
@@ -150,7 +150,7 @@ INLINE void apply(Products products, const int16_t *integers, Py_ssize_t stride,
     Py_ssize_t column;
     int row;
     for (row = 0; row < TILE; row++) {
-        int own = row < count ? row : 0; /* those behind the last repeat the first */
+        int own = row < count ? row : 0; /* those after the last repeat the first */
         rows[row] = (Row){integers + own * stride, unit, to + own * columns};
     }
     for (column = 0; column < columns; column += 2 * products.lanes) {

@@ -58,10 +58,10 @@ static int are_before(const int32_t *numbers, Py_ssize_t count)
 static int are_inside(const int32_t *numbers, Py_ssize_t count, Py_ssize_t length)
 {
     Py_ssize_t i;
-    int32_t behind = (int32_t)length;
+    int32_t end = (int32_t)length;
     int wrong = 0;
     for (i = 0; i < count; i++) {
-        wrong |= (numbers[i] < 0) | (numbers[i] >= behind);
+        wrong |= (numbers[i] < 0) | (numbers[i] >= end);
     }
     return !wrong;
 }

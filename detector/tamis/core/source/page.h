@@ -14,7 +14,7 @@ typedef struct {
 } AttributeValues;
 
 /* Of n elements, m blocks, r runs and a attributes. The parent of an element other than the first comes before it, ends come
-   behind, slices and numbers lie inside what they are of, tags have entries in tables, and no block is without runs. */
+   after, slices and numbers lie inside what they are of, tags have entries in tables, and no block is without runs. */
 typedef struct {
     Py_ssize_t n, m, r, a;
     const int16_t *tag;

@@ -34,7 +34,7 @@ typedef struct {
     Paragraph *paragraphs;
     size_t used, capacity; /* of the paragraphs, in bytes */
     int is_open, is_spaced, has_parentheses;
-    Py_ssize_t words; /* where the text of the open paragraph begins, behind its label */
+    Py_ssize_t words; /* where the text of the open paragraph begins, after its label */
     Paragraph now;
     Span labels[MAX_NESTING + 2]; /* of list items that have no text yet */
     int label_count, depth;
@@ -221,10 +221,10 @@ static void open_element(Writer *w, int32_t item, const char *sign)
     w->open[w->depth++].place = w->now.place;
 }
 
-static void open_quotation(Writer *w, int32_t item, const char *before, const char *behind)
+static void open_quotation(Writer *w, int32_t item, const char *before, const char *after)
 {
     add_sign(w, item, before);
-    open_element(w, item, behind);
+    open_element(w, item, after);
 }
 
 /* Change what is around the paragraphs in a list, an item of one, or a part of a table. */
@@ -281,7 +281,7 @@ static int close_lines(Writer *w, const char *code, int *depth, const int32_t *e
     return is_any;
 }
 
-/* Write the lines of a block of code: an element for each line is one, with or without a line feed behind it. */
+/* Write the lines of a block of code: an element for each line is one, with or without a line feed after it. */
 static void write_code(Writer *w, int32_t block)
 {
     char *code = w->to, *begins[MAX_NESTING + 2];
@@ -390,7 +390,7 @@ static int32_t begin_element(Writer *w, int32_t item, int32_t number)
     return item + 1;
 }
 
-/* Write the paragraphs one behind the other; 0 without memory. */
+/* Write the paragraphs one after the other; 0 without memory. */
 static int write_paragraphs(Writer *w)
 {
     int32_t item = 0, k = (int32_t)w->kept->elements.length;

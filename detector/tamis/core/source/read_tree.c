@@ -140,11 +140,11 @@ static int begins_with_ink(const Flat *flat, const void *element)
 /* Whether there is no white space around a place within a text. */
 static int is_in_word(const unsigned char *at, const unsigned char *end)
 {
-    Span behind = {at, end}, before = {at - 1, end};
+    Span after = {at, end}, before = {at - 1, end};
     while ((*before.begin & 0xC0) == 0x80) {
         before.begin--;
     }
-    return !((next_property(&before) | next_property(&behind)) & WHITE_SPACE);
+    return !((next_property(&before) | next_property(&after)) & WHITE_SPACE);
 }
 
 /* End the current run, if there is one. */

@@ -8,11 +8,11 @@
 enum {
     FEW_TAGS = 1500,         /* cannot make much work */
     MOST_STEPS = 20000000,   /* over open elements, at each tag all: some tenths of a second */
-    MOST_REOPENED = 500000,  /* elements for formatting that are opened anew, at each tag all that were not closed */
+    MOST_REOPENED = 500000,  /* elements for formatting that are opened again, at each tag all that were not closed */
     SLOTS = 1024,
     MOST_NAMES = 512,
     LONGEST_NAME = 16,       /* what is longer counts by its beginning */
-    FEW_ATTRIBUTES = 10000,  /* those behind them are told apart by name, and so are tags beyond the most above */
+    FEW_ATTRIBUTES = 10000,  /* those after them are told apart by name, and so are tags beyond the most above */
     MOST_DIFFERENT = 5000,   /* names: each is looked for among all before it */
     HASHES = 1 << 14,
 };
@@ -73,7 +73,7 @@ static int kind_of(const char *word)
         | (strstr(" noscript ", word) ? NOSCRIPT : 0);
 }
 
-/* Read the name at `at`, which goes on behind it. */
+/* Read the name at `at`, which moves past it. */
 static Named *read_name(Nesting *nesting, const char **at, const char *end)
 {
     char word[LONGEST_NAME + 3] = " ";
@@ -246,7 +246,7 @@ static const char *skip_attributes(Reader *html, Nesting *nesting, Py_ssize_t ma
     return many;
 }
 
-/* Whether this name, given in small letters, ends here, too. */
+/* Whether this name, given in lower case, also ends here. */
 static int is_named(const char *at, const char *end, const char *name)
 {
     for (; *name && at < end && (*at | 32) == *name; at++, name++) {

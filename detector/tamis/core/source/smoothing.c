@@ -47,7 +47,7 @@ typedef struct {
     int32_t *depth, *chosen;       /* v: units above; value as index into X */
     int32_t *change;               /* v: first change passed on by the children, -1 for none */
     int32_t *section;              /* v: visible unit that its section begins with */
-    Py_ssize_t *region;            /* v: its regions begin behind those of the units after it */
+    Py_ssize_t *region;            /* v: its regions begin after those of the units after it */
     char *memory, *zeros;
     Array arrays[ARRAYS];
 
@@ -368,7 +368,7 @@ static const char *smooth(Forest *forest)
     bits = BUDGET_BITS - (64 - __builtin_clzll((uint64_t)forest->v)) - (64 - __builtin_clzll((uint64_t)weights));
     bits = bits < SCALE_BITS ? bits : SCALE_BITS;
     if (bits < MIN_SCALE_BITS) {
-        return "weight: the sum over so many nodes is too large for exact sums in 64 bits";
+        return "weight: the sum over all nodes is too large for exact sums in 64 bits";
     }
     scale = (double)((int64_t)1 << bits);
     for (i = 0; i < forest->v; i++) {

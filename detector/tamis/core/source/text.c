@@ -6,7 +6,7 @@ enum { SPACE, UNSPACED, LETTER, UPPER, DIGIT, COMMA, SENTENCE_END, OTHER, KINDS 
 /* What a character adds: a byte for each kind, which is faster than to add to the same place of memory again and again. */
 typedef struct {
     uint64_t counts;
-    uint8_t is_space, is_token; /* between words; or it begins one behind a space */
+    uint8_t is_space, is_token; /* between words; or it begins one after a space */
 } Added;
 
 static Added added_by(unsigned kind)
@@ -94,7 +94,7 @@ PyObject *core_has_controls(PyObject *Py_UNUSED(module), PyObject *arguments)
 /* count_continuations(bytes) -> how many bytes continue characters of UTF-8; -1 for what is not UTF-8 */
 PyObject *core_count_continuations(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* of so many bytes */
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* by number of bytes */
     Py_ssize_t continuations = 0, length;
     Span text;
     if (!PyArg_ParseTuple(arguments, "O&", in_bytes, &text)) {
@@ -125,7 +125,7 @@ PyObject *core_count_continuations(PyObject *Py_UNUSED(module), PyObject *argume
     return PyLong_FromSsize_t(continuations);
 }
 
-/* Whether eight bytes of ASCII follow without control characters, and without white space behind a space. */
+/* Whether eight bytes of ASCII follow without control characters, and without white space after a space. */
 static int are_eight_in_words(Span text)
 {
     uint64_t eight, next;
@@ -207,18 +207,18 @@ static Py_ssize_t write_blocks(char *to, Span text, const Array *offsets, const 
     int64_t place = 0;
     Py_ssize_t b;
     for (b = 0; b < begins->length; b++) {
-        int32_t first = ITEMS(*begins, int32_t)[b], behind = ITEMS(*ends, int32_t)[b];
+        int32_t first = ITEMS(*begins, int32_t)[b], end = ITEMS(*ends, int32_t)[b];
         int64_t characters;
         int is_spaced = 0;
-        if (first < 0 || behind < first || behind >= offsets->length || offset[first] < place
-            || offset[behind] < offset[first]) {
+        if (first < 0 || end < first || end >= offsets->length || offset[first] < place
+            || offset[end] < offset[first]) {
             return -1;
         }
         skip_characters(&text, offset[first] - place);
-        characters = skip_white_space(&text, offset[behind] - offset[first]);
+        characters = skip_white_space(&text, offset[end] - offset[first]);
         to = copy_words(to, &text, characters, &is_spaced);
         *to++ = '\n';
-        place = offset[behind];
+        place = offset[end];
     }
     return to - start;
 }
@@ -271,7 +271,7 @@ int lower_ascii(unsigned char *to, Span text)
 
 /* The checksum of zlib.crc32; linking zlib is not worth it. */
 
-static uint32_t crc_table[4][256]; /* crc_table[k]: of a byte with k bytes of zero behind it */
+static uint32_t crc_table[4][256]; /* crc_table[k]: of a byte with k bytes of zero after it */
 
 void core_prepare_crc32(void)
 {

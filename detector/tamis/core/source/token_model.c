@@ -64,7 +64,7 @@ typedef struct {
     size_t hashed;
 } Scan;
 
-/* Read a line; the text then begins behind its line feed. */
+/* Read a line; the text moves past its line feed. */
 static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, int32_t *overlap)
 {
     const unsigned char *at = text->begin, *end = text->end, *word = at;
@@ -172,7 +172,7 @@ static int hash_parts(Span name, uint32_t seed, uint32_t number, uint32_t *hashe
         for (ahead = name; ahead.begin < ahead.end; name = ahead) {
             int next = next_kind(&ahead);
             if (next == SMALL_LETTER && kind == CAPITAL && name.begin == part.begin + 1) {
-                kind = next; /* small letters behind one capital */
+                kind = next; /* lower case after one capital */
             }
             if (next != kind) {
                 break;
@@ -221,8 +221,8 @@ int read_names(Features *f)
         to += found;
     }
     for (i = 0; i < page->n; i++) {
-        int32_t behind = page->run_begin[i] < page->run_end[i] ? page->attribute_begin[i + 1] : 0;
-        for (k = page->attribute_begin[i]; k < behind; k++) {
+        int32_t end = page->run_begin[i] < page->run_end[i] ? page->attribute_begin[i + 1] : 0;
+        for (k = page->attribute_begin[i]; k < end; k++) {
             const Parts *own = &of_attribute[page->first[k]];
             for (part = own->begin; part < own->end; part++) {
                 f->name_elements[count] = (int32_t)i;

@@ -41,7 +41,7 @@ class Block:
 
     kind: str
     lines: Sequence[str]  # without indentation
-    marker: str = ""  # of a list: "-" or "*", or "." or ")" behind its numbers
+    marker: str = ""  # of a list: "-" or "*", or "." or ")" after its numbers
     interrupts: bool = False  # of a list: may follow the line of a paragraph directly
     level: int = 0  # of a heading: 1 to 6
     title: str = ""  # of a heading: its text without markup
@@ -121,7 +121,7 @@ def _sections(items: list[Frame]) -> list[list[Block]]:
         parts = [part for block in item.blocks for part in block.parts]
         if (first := next((at for at, part in enumerate(parts) if part.kind == HEADING), None)) is None:
             return []
-        parts.insert(0, parts.pop(first))  # often behind a picture
+        parts.insert(0, parts.pop(first))  # often after a picture
         levels = [part.level or _TEXT_LEVEL for part in parts]
         if any(below <= level < _TEXT_LEVEL for level, below in pairwise([*levels, 0])):
             return []

@@ -55,7 +55,7 @@ class Piece:
     opens: bool = False
 
 
-_NOTHING: Final = Piece("")  # behind the last piece
+_NOTHING: Final = Piece("")  # after the last piece
 
 
 class Line:
@@ -273,7 +273,7 @@ def _write_piece(pieces: list[Piece], index: int, written: list[str], *, in_link
 
 
 def _repeats(title: str, text: str, max_lead: int = 0) -> bool:
-    """Whether a title only repeats a text, behind at most so many words such as "Permanent Link to"."""
+    """Whether a title only repeats a text, after a few words such as "Permanent Link to"."""
     said, words = text.lower().split(), title.lower().split()
     lead = len(words) - len(said)
     is_led = bool(said) and "".join(words[: max(lead, 0)]).isalpha()
