@@ -220,7 +220,7 @@ class MemoryIndex:
     """Index of original documents in memory.
 
     The first document with a text is the *original*; its near-duplicates are not entered. A document that comes again
-    with the same text is never its own duplicate; with another text it is decided again. A document without words has no
+    with the same text is never its own duplicate; with another text it is decided again. One without words has no
     near-duplicates and is not remembered.
 
     Args:

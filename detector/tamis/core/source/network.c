@@ -20,7 +20,7 @@ typedef struct {
     float *features;                   /* [f]: of a block */
     int16_t *standardised;             /* [TILE][f], and one more if f is odd */
     int16_t *rows;                     /* [m][2 * UNITS]: states forwards; the first layer, then states backwards */
-    float *unit;                       /* of each tile: the scale of its first layer */
+    float *quantum;                    /* of each tile: what an integer of 1 stands for in its first layer */
     double pooled[4 * UNITS];          /* sums of the states, forwards and backwards, and their maxima */
     ALIGNED float state[UNITS];        /* the last one */
     ALIGNED float gates[TILE * GATES]; /* contribution of the blocks; what another layer computes of a tile */
@@ -51,10 +51,10 @@ typedef int32_t Pair __attribute__((aligned(2), may_alias)); /* of integers of 1
 #pragma GCC diagnostic ignored "-Wpsabi" /* no function that takes or returns vectors is called: all are inlined */
 #define INLINE static inline __attribute__((always_inline))
 
-/* An input of a layer: k integers, the scale of their products, and where the results go. */
+/* An input of a layer: k integers, what 1 in their products stands for, and where the results go. */
 typedef struct {
     const int16_t *integers;
-    float unit;
+    float quantum;
     float *to;
 } Row;
 
@@ -80,7 +80,7 @@ typedef struct {
 #define STORE(j, Vector, total, lanes) \
     if ((j) < vectors * count) { \
         *(Vector *)(rows[(j) / vectors].to + column + (j) % vectors * (lanes)) = \
-            __builtin_convertvector(total(sum##j), Vector) * rows[(j) / vectors].unit \
+            __builtin_convertvector(total(sum##j), Vector) * rows[(j) / vectors].quantum \
             + *(const Vector *)(bias + column + (j) % vectors * (lanes)); \
     }
 #define MULTIPLY(name, Sum, Vector, lanes, add_pairs, total) \
@@ -143,7 +143,7 @@ MULTIPLY(multiply, FourIntegers, Four, 4, add_pairs, AS_IT_IS)
 #endif
 
 /* Compute a layer of `columns` columns for the rows of a tile, of k integers each, which begin `stride` apart. */
-INLINE void apply(Products products, const int16_t *integers, Py_ssize_t stride, float unit, int count, Py_ssize_t k,
+INLINE void apply(Products products, const int16_t *integers, Py_ssize_t stride, float quantum, int count, Py_ssize_t k,
                   const int16_t *weight, const float *bias, Py_ssize_t columns, float *to)
 {
     Row rows[TILE];
@@ -151,7 +151,7 @@ INLINE void apply(Products products, const int16_t *integers, Py_ssize_t stride,
     int row;
     for (row = 0; row < TILE; row++) {
         int own = row < count ? row : 0; /* those after the last repeat the first */
-        rows[row] = (Row){integers + own * stride, unit, to + own * columns};
+        rows[row] = (Row){integers + own * stride, quantum, to + own * columns};
     }
     for (column = 0; column < columns; column += 2 * products.lanes) {
         for (row = 0; row < count; row += 4) {
@@ -185,7 +185,7 @@ INLINE int size_of(const Task *task, Py_ssize_t tile)
 INLINE void fill_dense(Task *task, Products products, Py_ssize_t tile)
 {
     const float *mean = numbers(task, MEAN), *scale = numbers(task, SCALE), clip = task->clip, steps = STEPS / clip;
-    float *features = task->features, *layer = task->gates, unit;
+    float *features = task->features, *layer = task->gates, quantum;
     int32_t *bits = (int32_t *)(void *)layer, largest = 0; /* they are ordered as the numbers */
     Py_ssize_t f = task->network->f, k = f + f % 2, i;
     int count = size_of(task, tile), row;
@@ -196,18 +196,18 @@ INLINE void fill_dense(Task *task, Products products, Py_ssize_t tile)
             to[i] = rounded(clipped((features[i] - mean[i]) * scale[i], clip) * steps);
         }
     }
-    apply(products, task->standardised, k, numbers(task, UNIT)[OF_DENSE] / steps, count, k, integers(task, DENSE_WEIGHT),
+    apply(products, task->standardised, k, numbers(task, QUANTA)[OF_DENSE] / steps, count, k, integers(task, DENSE_WEIGHT),
           numbers(task, DENSE_BIAS), UNITS, layer);
     for (i = 0; i < count * UNITS; i++) {
         bits[i] = bits[i] > 0 ? bits[i] : 0;
         largest = bits[i] > largest ? bits[i] : largest;
     }
-    memcpy(&unit, &largest, sizeof unit);
-    task->unit[tile] = unit = (float)larger(unit, 1e-9) / STEPS;
+    memcpy(&quantum, &largest, sizeof quantum);
+    task->quantum[tile] = quantum = (float)larger(quantum, 1e-9) / STEPS;
     for (row = 0; row < count; row++, layer += UNITS) {
         int16_t *to = task->rows + (2 * (tile * TILE + row) + 1) * UNITS;
         for (i = 0; i < UNITS; i++) {
-            to[i] = rounded(layer[i] * (1 / unit));
+            to[i] = rounded(layer[i] * (1 / quantum));
         }
     }
 }
@@ -284,7 +284,7 @@ INLINE void read_blocks(Task *task, int backwards, Products products)
     static const int16_t none[UNITS];
     const int16_t *input = integers(task, INPUT_WEIGHT) + backwards * UNITS * GATES, *before = none;
     const int16_t *recurrent = integers(task, STATE_WEIGHT) + backwards * UNITS * GATES;
-    const float *input_bias = numbers(task, INPUT_BIAS) + backwards * GATES, *unit = numbers(task, UNIT);
+    const float *input_bias = numbers(task, INPUT_BIAS) + backwards * GATES, *quantum = numbers(task, QUANTA);
     const float *state_bias = numbers(task, STATE_BIAS) + backwards * GATES;
     double *sums = task->pooled + backwards * UNITS, *maxima = sums + 2 * UNITS;
     Py_ssize_t tiles = (task->m + TILE - 1) / TILE, done;
@@ -301,12 +301,12 @@ INLINE void read_blocks(Task *task, int backwards, Products products)
         if (!backwards) {
             fill_dense(task, products, tile);
         }
-        apply(products, rows + UNITS, 2 * UNITS, task->unit[tile] * unit[OF_INPUT], count, UNITS, input, input_bias, GATES,
+        apply(products, rows + UNITS, 2 * UNITS, task->quantum[tile] * quantum[OF_INPUT], count, UNITS, input, input_bias, GATES,
               task->gates);
         for (step = 0; step < count; step++) {
             int row = backwards ? count - 1 - step : step, column;
             int16_t *state = rows + (2 * row + backwards) * UNITS;
-            Row last = {before, unit[OF_STATE] / STEPS, task->sums};
+            Row last = {before, quantum[OF_STATE] / STEPS, task->sums};
             for (column = 0; column < GATES; column += 12 * products.lanes) {
                 products.multiply(&last, 1, 12, UNITS, recurrent, GATES, state_bias, column);
             }
@@ -334,12 +334,12 @@ static void fill_of_page(Task *task)
 /* Compute the last layer of all blocks. */
 INLINE void fill_probabilities(Task *task, Products products)
 {
-    const float *weight = numbers(task, LAST_WEIGHT), unit = numbers(task, UNIT)[OF_OUTPUT] / STEPS, *layer;
+    const float *weight = numbers(task, LAST_WEIGHT), quantum = numbers(task, QUANTA)[OF_OUTPUT] / STEPS, *layer;
     Py_ssize_t tile;
     int row, i;
     for (tile = 0; tile * TILE < task->m; tile++) {
         int count = size_of(task, tile);
-        apply(products, task->rows + tile * TILE * 2 * UNITS, 2 * UNITS, unit, count, 2 * UNITS,
+        apply(products, task->rows + tile * TILE * 2 * UNITS, 2 * UNITS, quantum, count, 2 * UNITS,
               integers(task, OUTPUT_WEIGHT), task->of_page, UNITS, task->gates);
         for (row = 0, layer = task->gates; row < count; row++, layer += UNITS) {
             Eight sums = {*numbers(task, LAST_BIAS)};
@@ -401,7 +401,7 @@ int in_network(PyObject *tuple, void *weights)
         [DENSE_BIAS] = UNITS, [INPUT_WEIGHT] = 2 * UNITS * GATES, [INPUT_BIAS] = 2 * GATES,
         [STATE_WEIGHT] = 2 * UNITS * GATES, [STATE_BIAS] = 2 * GATES, [OUTPUT_WEIGHT] = 2 * UNITS * UNITS,
         [OUTPUT_BIAS] = UNITS, [PAGE_WEIGHT] = 4 * UNITS * UNITS, [LAST_WEIGHT] = UNITS, [LAST_BIAS] = 1,
-        [UNIT] = INTEGER_LAYERS,
+        [QUANTA] = INTEGER_LAYERS,
     }; /* others depend on the features */
     static const Py_ssize_t sizes[WEIGHTS] = {4, 4, 2, 4, 2, 4, 2, 4, 2, 4, 4, 4, 4, 4};
     Network *network = weights;
@@ -435,7 +435,7 @@ int network_run(const Network *network, float clip, WriteFeatures write, void *s
         return -1;
     }
     CARVE(at, task.features, f);
-    CARVE(at, task.unit, blocks / TILE + 1);
+    CARVE(at, task.quantum, blocks / TILE + 1);
     CARVE(at, task.rows, 2 * UNITS * blocks);
     CARVE(at, task.standardised, TILE * (f + f % 2));
     memset(task.standardised, 0, sizeof(int16_t) * TILE * (f + f % 2));
