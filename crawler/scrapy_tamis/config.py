@@ -329,8 +329,8 @@ class Config:
     """folder of the private server, in the project's `.scrapy` unless absolute"""
     state_bytes: int = _setting(1 << 30, _number(int, 4 << 20), "bytes")
     """most memory of the private server; beyond it the hosts and documents not met for longest are dropped"""
-    host_budget: int = _setting(2_900, _number(int, 100), "nodes")
-    """most fingerprints held for a host; beyond it rare ones are dropped, with [a known
+    host_budget: int = _setting(2_900, _number(int, 100), "fingerprints")
+    """most that is held for a host; beyond it rare fingerprints are dropped, with [a known
     error](../guides/sites.md#what-the-counts-promise)"""
     settle_pages: int = _setting(64, _number(int, MIN_PAGES, math.inf, 0), "pages")
     """pages after which a host may [settle](../guides/sites.md#settled-hosts), 10 or more; with 0 none settles, and
@@ -338,7 +338,8 @@ class Config:
     domain_hosts: int = _setting(1_000, _number(int, 0), "hosts")
     """most hosts of one registered domain that a crawl counts, against endless subdomains; 0 is any number"""
     ttl: int = _setting(30 * DAY_S, _number(int, 1, MAX_TTL_S), "seconds")
-    """how long a host is remembered after its last page, and the original of near-duplicates after it was last met"""
+    """30 days: how long a host is remembered after its last page, and an original of near-duplicates after it was last
+    met"""
     report: str | None = _setting(None, _file, "path")
     """file for a [report of the crawl](../guides/report.md); `%(name)s` and `%(time)s` stand for the spider's name and
     the start, as in `FEEDS`; the `site` spider's project has `report.html`"""
