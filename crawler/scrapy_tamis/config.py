@@ -287,66 +287,64 @@ class Config:
     enabled: bool = _setting(True, _bool)
     """`False` switches everything off, for a project or, in `custom_settings`, for one spider"""
     required: bool = _setting(True, _bool)
-    """the crawl stops if Tamis cannot start, or `TAMIS_REDIS_URL` can never work: wrong password, rights, database,
-    TLS or mode. `False` goes on with what works, and says so: without site evidence, or without cleaning. A Redis
-    that does not answer never stops a crawl"""
+    """stop the crawl if Tamis cannot start or `TAMIS_REDIS_URL` [can never work](#when-redis-will-never-work). `False`
+    goes on without site evidence or without cleaning, and says so. A Redis that does not answer never stops a crawl"""
     clean: Mapping[str, Any] = _setting({}, _arguments, "mapping")
-    """arguments of [`tamis.clean`](api.md#tamisclean) for every page, as `{"scope": "article", "links": False}`:
+    """arguments of [`tamis.clean`](api.md#tamisclean), as `{"scope": "article", "links": False}`:
     `model`, `scope`, `favor`, `comments`, `hidden`, `deduplicate`, `links`, `images`, `tables`, `smooth`, `encoding`,
     and `limits` as `{"max_bytes": 16_000_000, "max_nodes": 100_000}`"""
     field_names: Mapping[str, str | None] = _setting({}, _field_names, "mapping")
     """other names for the [fields](fields.md), as `{"html": "raw", "text": "body"}`: `html` and `url` are read, the
-    others written; `None` for one that is not wanted"""
+    others written; `None` switches one off"""
     outputs: frozenset[str] = _setting([], _outputs, "names")
-    """further fields to write: `clean_html`, `markdown`, `metadata`, `chunks`, `segments`, `blocks`"""
+    """optional fields to write: `clean_html`, `markdown`, `metadata`, `chunks`, `segments`, `blocks`"""
     rules: Rules = _setting(None, _rules, "path")
-    """[rules of your own](../guides/rules.md) for sites: CSS selectors of what is always kept or dropped; a file in
-    TOML or JSON, or a list of mappings"""
+    """[rules](../guides/rules.md) for sites: CSS selectors of what is always kept or dropped; a file in TOML or JSON,
+    or a list of mappings"""
     keep_html: bool = _setting(True, _bool)
-    """`False` takes the HTML off the item once its content is written to another field; the `site` spider's project
-    does"""
+    """`False` takes the HTML off the item once its content is written; the `site` spider's project does"""
     duplicates: Duplicates = _setting("off", _choice(DUPLICATES))
-    """`mark` names the earlier page that an item [nearly duplicates](../guides/near-duplicates.md), `drop` drops the
+    """`mark` writes which earlier page an item [nearly duplicates](../guides/near-duplicates.md), `drop` drops the
     item; the `site` spider's project has `mark`"""
     duplicates_resemblance: float = _setting(MIN_RESEMBLANCE, _number(float, 0.5, 1), "0.5 to 1")
     """least [resemblance](../guides/near-duplicates.md#how-alike) of near-duplicates; 1 is the same words"""
     site_evidence: bool = _setting(True, _bool)
-    """count the nodes of each site and use the counts; `False` is page level only"""
+    """count what the pages of each site repeat and use the counts; `False` cleans each page alone"""
     read_only: bool = _setting(None, _read_only)
-    """use what Redis knows and write nothing; `None` is true in `scrapy shell`, `fetch`, `view`, `parse` and `check`"""
+    """read from Redis and write nothing; `None` is true in `scrapy shell`, `fetch`, `view`, `parse` and `check`"""
     processes: int = _setting(0, _processes, "processes")
-    """clean pages in [processes of their own](#processes); `auto` is one per core beside the crawl's, 2 at most"""
+    """[cleaning processes](#processes) beside the crawl's; `auto` is one for each other core, 2 at most"""
     redis_url: str | None = _setting(None, _redis_url, "URL")
-    """`redis://`, `rediss://` or `unix://`; `redis+cluster://` and any server of a cluster;
-    `redis+sentinel://USER:PASSWORD@HOST:26379,HOST:26379/MASTER/DATABASE` for the master that Sentinels name,
-    `?sentinel_password=` and `&sentinel_username=` where they have their own; both with `rediss` for TLS. `None`: the
-    environment variable of this name, the place for passwords; without one a private server is started"""
+    """`redis://`, `rediss://` (TLS) or `unix://`; `redis+cluster://` and any server of a cluster;
+    `redis+sentinel://USER:PASSWORD@HOST:26379,HOST:26379/MASTER/DATABASE` for the master that Sentinels name, with
+    `?sentinel_password=` and `&sentinel_username=` if they have their own; the last two with `rediss` for TLS. `None`
+    is the environment variable of this name, the place for passwords; without it a private server starts"""
     redis_prefix: str = _setting("tamis", _name)
     """first part of every key"""
     redis_timeout: float = _setting(0.5, _number(float, 0.001, MAX_TTL_S), "seconds")
-    """bound on a call, connecting included; a longer one counts as failed"""
+    """longest time for a call, connecting included"""
     redis_retry_interval: float = _setting(5.0, _number(float, 0.001, MAX_TTL_S), "seconds")
     """time between attempts while Redis is unreachable"""
     state_dir: Path = _setting("tamis", _folder, "path")
-    """folder of the private server, in the project's `.scrapy` unless it is absolute"""
+    """folder of the private server, in the project's `.scrapy` unless absolute"""
     state_bytes: int = _setting(1 << 30, _number(int, 4 << 20), "bytes")
-    """most memory of the private server; beyond it the hosts and documents not met for longest go"""
-    host_budget: int = _setting(2_900, _number(int, 100), "nodes")
-    """most nodes held per host; rare ones are dropped when it is full, with [a known
+    """most memory of the private server; beyond it the hosts and documents not met for longest are dropped"""
+    host_budget: int = _setting(2_900, _number(int, 100), "fingerprints")
+    """most that is held for a host; beyond it rare fingerprints are dropped, with [a known
     error](../guides/sites.md#what-the-counts-promise)"""
     settle_pages: int = _setting(64, _number(int, MIN_PAGES, math.inf, 0), "pages")
-    """pages after which a host may settle, 10 or more, once its labels have not changed while its pages doubled; with 0
-    none does, and pages after the 1,024th are not counted"""
+    """pages after which a host may [settle](../guides/sites.md#settled-hosts), 10 or more; with 0 none settles, and
+    pages after the 1,024th are not counted"""
     domain_hosts: int = _setting(1_000, _number(int, 0), "hosts")
-    """most hosts of one registered domain that a crawl begins to count, as a wildcard in DNS has no end of them; 0 is
-    any number"""
+    """most hosts of one registered domain that a crawl counts, against endless subdomains; 0 is any number"""
     ttl: int = _setting(30 * DAY_S, _number(int, 1, MAX_TTL_S), "seconds")
-    """how long a host is remembered after its last page, and an original of near-duplicates (30 days)"""
+    """30 days: how long a host is remembered after its last page, and an original of near-duplicates after it was last
+    met"""
     report: str | None = _setting(None, _file, "path")
-    """write a [report of the crawl](../guides/report.md) there when it ends; `%(name)s` and `%(time)s` stand for the
-    spider's name and the beginning, as in `FEEDS`; the `site` spider's project has `report.html`"""
+    """file for a [report of the crawl](../guides/report.md); `%(name)s` and `%(time)s` stand for the spider's name and
+    the start, as in `FEEDS`; the `site` spider's project has `report.html`"""
     metrics: tuple[str, int] | None = _setting(None, _address, "address")
-    """serve the [stats to Prometheus](stats.md#prometheus) there, as `127.0.0.1:9410`, while the crawl runs"""
+    """address to serve the [stats to Prometheus](stats.md#prometheus) at, as `127.0.0.1:9410`"""
 
     @property
     def html_field(self) -> str:

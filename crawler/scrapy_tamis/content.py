@@ -10,9 +10,9 @@ from typing import Any
 class Content:
     """A page and its clean content; ``docs/reference/fields.md`` describes the fields.
 
-    A spider yields ``Content(url=..., html=...)`` and the pipeline fills the rest. With scrapy-poet a callback or a
-    page object asks for one that is filled already (:mod:`scrapy_tamis.providers`). Fields that were not computed are
-    ``None``. The ``repr`` leaves out the HTML, since Scrapy logs every item.
+    Yield ``Content(url=..., html=...)``; the pipeline fills the rest. With scrapy-poet a callback or a page object can
+    ask for a filled one (:mod:`scrapy_tamis.providers`). Fields that were not computed are ``None``. The ``repr``
+    leaves out the HTML.
     """
 
     url: str | None = None

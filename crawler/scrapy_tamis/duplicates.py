@@ -42,13 +42,13 @@ class _InHand:
 
 
 class MarkDuplicates(Component):
-    """Names the earlier document that an item nearly duplicates, with ``TAMIS_DUPLICATES = "drop"`` drops the item.
+    """Writes which earlier document an item nearly duplicates; with ``TAMIS_DUPLICATES = "drop"`` drops the item.
 
-    Dropping keeps one item with each text in every crawl: an item is dropped only if another one with its text was
-    stored since the crawl began. Copies of an item on its way wait until it is stored or lost: a later pipeline may
-    drop it. A signal's item is recognized by the task that takes it through the pipelines, since these may put another
-    object in its place.
+    An item is dropped only if another one with its text was stored since the crawl began. Copies of an item on its way
+    wait until it is stored or lost, since a later pipeline may drop it.
     """
+
+    # A signal's item is recognized by the task that takes it through the pipelines, since these may replace the object.
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)

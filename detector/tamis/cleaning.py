@@ -53,27 +53,25 @@ NOT_HTML: Final = frozenset({"binary", "json", "feed", "xml"})
 class Cleaned:
     """A page without its template.
 
-    :attr:`html`, :attr:`markdown`, :attr:`segments`, :attr:`blocks` and :attr:`removed` are computed on first use. The
-    lxml tree of the page must not be changed before. The page and its tree stay in memory as long as this object.
+    :attr:`html`, :attr:`markdown`, :attr:`metadata`, :attr:`segments`, :attr:`blocks` and :attr:`removed` are computed
+    on first use. Do not change the lxml tree of the page before. The page stays in memory as long as this object.
 
     Attributes:
-        text: text of the content, without reader comments unless they are included; blocks are separated as in
-            :mod:`tamis.output.text`.
+        text: text of the content, without reader comments unless they are included.
         title: title of the document, "" without one.
-        status: what became of the page. ``"cleaned"``; ``"fallback"``: all of it looked like template, and its least
-            template-like section was kept; ``"from_data"``: the content is from its JSON, see :mod:`tamis.page_data`;
-            ``"empty"``: no text is left; and, not read and without text, ``"too_large"``: it exceeds a limit;
-            ``"binary"``: a PDF or a picture; ``"json"``; ``"feed"``: RSS or Atom; ``"xml"``.
-        model_version: version of the model used.
+        status: ``"cleaned"``; ``"fallback"``: all looked like template, and the best section was kept;
+            ``"from_data"``: the content is from the page's JSON; ``"empty"``: no text is left; and, not read,
+            ``"too_large"``: above a limit; ``"binary"``: a PDF or a picture; ``"json"``; ``"feed"``: RSS or Atom;
+            ``"xml"``.
+        model_version: version of the model.
         template_share: fraction of the text's characters that was cut as template, 0..1.
         url: address of the page, if given.
-        comments: text of the reader comments, without their controls; "" if there are none, on forums, whose posts are
-            the content, and with ``comments="drop"``.
-        confidence: expected word F1 of the text against what a person would keep, 0..1; 0 for no text and for
-            ``"fallback"``, ``None`` with models that do not estimate it, and for pages that were not read. Check
-            pages of low confidence first.
-        mended: a title, textarea, script, style or comment of the page never ends, so browsers show nothing; the
-            content was recovered by ending it before the next tag.
+        comments: text of the reader comments; "" if there are none, on forums, whose posts are the content, and with
+            ``comments="drop"``.
+        confidence: expected word F1 of the text against what a person would keep, 0..1; 0 without text and for
+            ``"fallback"``; ``None`` for pages that were not read, and with models that do not estimate it.
+        mended: a title, textarea, script, style or comment without end, which hides the page in browsers, was ended
+            before the next tag.
         decided: the decisions on every unit; ``None`` for a page that was not read or has no elements.
     """
 
@@ -126,11 +124,11 @@ class Cleaned:
         return "\n".join(stack_blocks(self._markdown_blocks))
 
     def markdown_with(self, *, front_matter: bool = False, links: bool = True) -> str:
-        """Return the Markdown with facts at its head, or without the targets of links.
+        """Return the Markdown with front matter, or without link targets.
 
         Args:
-            front_matter: whether :attr:`metadata` and the address are written before it as YAML: ``title``, ``url``,
-                ``author``, ``date`` and ``language``, as far as they are known.
+            front_matter: whether YAML with the known ones of ``title``, ``url``, ``author``, ``date`` and ``language``
+                comes first.
             links: whether links keep their targets.
         """
         text = "\n".join(stack_blocks(self._blocks_with(links=links)))
@@ -178,10 +176,7 @@ class Cleaned:
 
     @cached_property
     def metadata(self) -> Metadata:
-        """Facts that the page states: headline, authors, dates, language and the like, each with its source.
-
-        With the counts of a site, what most of its pages have is not of this page.
-        """
+        """Facts that the page states: headline, authors, dates, language and the like, each with its source."""
         if self._metadata_page is None:
             return Metadata()
         common, draft = NOTHING_COUNTED, self.decided
@@ -191,10 +186,10 @@ class Cleaned:
 
     @cached_property
     def kind(self) -> str | None:
-        """Kind of page: as the page states it, else as the model predicts it.
+        """Kind of page, as stated or else predicted; ``None`` for a page that was not read.
 
         One of ``"article"``, ``"collection"``, ``"documentation"``, ``"forum"``, ``"listing"``, ``"product"`` and
-        ``"service"``; ``None`` for a page that was passed through.
+        ``"service"``.
         """
         if self.decided is None or self._metadata_page is None:
             return None
@@ -217,12 +212,11 @@ class Cleaned:
         Args:
             max_words: maximum length of a piece, above 0.
             min_words: length from which on a section is a piece of its own; shorter ones are joined.
-            max_chars: maximum number of characters of a piece as well; ``None`` for any.
-            length: function that measures a text, for ``max_words``, ``min_words`` and ``overlap`` in another unit; for
-                tokens, ``lambda text: len(tokenizer.encode(text))``. Default: words.
-            overlap: number of words at the end of a piece, in whole sentences, that the next piece of its section
-                repeats.
-            links: whether the text has the targets of links.
+            max_chars: maximum number of characters of a piece as well.
+            length: function that measures a text for ``max_words``, ``min_words`` and ``overlap``, such as
+                ``lambda text: len(tokenizer.encode(text))``. Default: words.
+            overlap: words at the end of a piece, in whole sentences, that the next piece of its section repeats.
+            links: whether links keep their targets.
 
         Raises:
             ValueError: ``max_words`` or ``max_chars`` is not above 0, or ``overlap`` is not below ``max_words``.
@@ -297,34 +291,29 @@ def clean(
 ) -> Cleaned:
     r"""Separate the content of a page from its template: menus, footers, banners, lists of other pages.
 
-    A page-level model scores every text block, the scores are smoothed over the tree of elements, and what scores as
-    template is cut. With the counts of a site, what its pages repeat is known as well.
-
     Args:
         html: the page: HTML as ``str`` or ``bytes``, an lxml element or tree (it is not changed), or a
             :class:`~tamis.page.page.Page`.
-        url: address of the page. It tells in-site links from others and makes addresses absolute; give it if you can.
+        url: address of the page, to tell in-site links from others and make addresses absolute; give it if you can.
         encoding: charset of bytes, as the HTTP header names it. Default: detected, as browsers do.
-        model: page-level model, its name, or its file. Default: the one that comes with the package.
-        smooth: whether the scores are made to agree with the tree. Without it every block is decided alone.
-        deduplicate: whether text and pictures that the page repeats, such as copies for another screen, are cut.
-        links: whether HTML and Markdown keep the targets of links. Their text stays in any case.
+        model: model, its name, or its file. Default: the package's own.
+        smooth: whether scores are smoothed over the tree (Chakrabarti et al. 2007, section 4).
+        deduplicate: whether text and pictures that the page repeats are cut.
+        links: whether HTML and Markdown keep link targets. The text of links stays in any case.
         images: whether HTML and Markdown keep pictures, videos and sounds.
-        tables: whether data tables are kept. Layout tables are always dissolved.
-        comments: where reader comments go: ``"separate"`` keeps them in :attr:`Cleaned.comments` only, ``"include"``
-            puts them into the text as well, ``"drop"`` leaves them out.
-        limits: size limits; a page above one of them is not read, and its status is ``"too_large"``.
+        tables: whether data tables are kept. Layout tables are always flattened.
+        comments: where reader comments go: ``"separate"``: :attr:`Cleaned.comments` only; ``"include"``: the text as
+            well; ``"drop"``: nowhere.
+        limits: size limits; a page above one is not read, and its status is ``"too_large"``.
         site: counts of the page's site, such as a :class:`tamis.Site`. Default: the page alone decides.
-        scope: ``"article"`` keeps the main content alone; ``"page"`` keeps all that is not template, such as lists;
+        scope: ``"article"`` keeps the main content only; ``"page"`` keeps all that is not template, such as lists;
             ``"auto"`` decides by the kind of page.
-        favor: the mistake to avoid: ``"precision"`` leaves less template, ``"recall"`` loses less content,
-            ``"balanced"`` neither.
-        rules: CSS selectors of what is always kept or dropped: :class:`tamis.Rules`, or what they are made of.
+        favor: ``"precision"`` cuts more, ``"recall"`` cuts less; ``"balanced"``.
+        rules: CSS selectors of what is always kept or dropped: :class:`tamis.Rules`, or its entries.
         hidden: ``"drop"`` or ``"keep"`` what browsers do not show, see :mod:`tamis.page.hidden`.
 
     Returns:
-        The content: ``text``, ``html``, ``markdown``, ``metadata``, ``comments``, ``confidence`` and more, computed on
-        first use. Every HTML has a result, even if it is empty or broken; ``status`` says what became of it.
+        The content. Any HTML has a result, even if it is empty or broken; ``status`` says what became of it.
 
     Raises:
         TypeError: an argument has the wrong type; the message says which types are accepted.

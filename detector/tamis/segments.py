@@ -36,20 +36,19 @@ class Segment:
     """One section of a page, named by its root, or one of its text blocks.
 
     Attributes:
-        path: XPath of the root element, or its last steps after ``//`` if it is longer than 500 characters; names in it
-            end after 40 characters. For a text block, the path of its element and ``/#text[k]``, the k-th text
-            block directly in that element.
+        path: XPath of the root element, or its last steps after ``//`` if it is longer than 500 characters; for a text
+            block, the path of its element and ``/#text[k]``, the k-th text block directly in it. Names end after 40
+            characters.
         tag: tag name of the root, ``#text`` for a text block.
         score: smoothed templateness, 0..1.
         kept: whether it is in the text.
         template: whether it was cut as template.
         comment: whether it is a reader comment, which is never template, even if not part of the text.
         reason: why template was cut: ``"copy"`` (repeats earlier text), ``"hidden"``, ``"leftover"`` (of a conditional
-            comment), ``"site"`` (the counts of the site changed the decision), ``"author"`` (outside the article that
-            the author marks or titles the page after, otherwise kept), ``"landmark"`` (inside ``nav``, ``header``,
-            ``footer`` or ``aside``), ``"links"`` (most of its text is links) or ``"model"`` (its score alone). For
-            content: ``"site"`` or ``"main content"`` (belongs to kept content) if its score alone would have cut it,
-            else empty. ``"rule: SELECTOR"`` for one of the user's :class:`tamis.Rules`.
+            comment), ``"site"`` (counts of the site), ``"author"`` (outside the article that the author marks or
+            titles the page after), ``"landmark"`` (in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most
+            of its text is links) or ``"model"`` (its score alone). Why content stays against its score: ``"site"`` or
+            ``"main content"``, else empty. ``"rule: SELECTOR"`` for one of the user's :class:`tamis.Rules`.
         characters: characters of :attr:`text`.
         text: text of the section without nested sections, one line per text block.
     """

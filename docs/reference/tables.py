@@ -130,7 +130,17 @@ def with_options(page: str) -> str:
     )
 
 
-SHARED: Final = ("--model", "--scope", "--favor", "--redis-url", "--state-dir", "--prefix")
+SHARED: Final = (
+    "--model",
+    "--scope",
+    "--favor",
+    "--rules",
+    "--redis-url",
+    "--state-dir",
+    "--prefix",
+    "--port",
+    "--no-browser",
+)
 """Options that mean the same in several commands."""
 
 PAGE_OF_COMMANDS: Final = FOLDER / "command-line.md"

@@ -67,7 +67,7 @@ examples:
   tamis clean *.html -o cleaned/                       a file each, in a folder
   tamis clean mirror/ -o cleaned/ -j 4                 a folder of pages, as the same folders of texts
   tamis clean mirror/ --format json --with metadata -o pages.jsonl
-  tamis clean mirror/ --site -o cleaned/               pages of one site: what they repeat is counted first
+  tamis clean mirror/ --site -o cleaned/               pages of one site: count first what they repeat
   curl -s https://host.example/ | tamis clean -
   tamis clean --format segments page.html              its sections with their scores, and why each is cut
 
@@ -75,9 +75,9 @@ The score of a section is its smoothed templateness, from 0 (content) to 1 (temp
 reasons:
   site       most of its text is on other pages of the site; with --site or --site-file
   author     the page marks another part as its article
-  landmark   it lies in a nav, header, footer or aside element
+  landmark   it is in a nav, header, footer or aside element
   links      most of its text is links
-  copy       the page has the same text before it
+  copy       the page has the same text earlier
   hidden     nobody sees it
   leftover   it is left over from a conditional comment
   rule       a rule of --rules
@@ -91,23 +91,23 @@ def add_options(parser: CommandParser) -> None:
     add = parser.add
     add("files FILE", "HTML file, folder of them, - for standard input, or one address", nargs="+")
     formats: Any = {"choices": tuple(_SUFFIXES), "default": "text"}
-    add("--format", "what to write (default: text); json has title, text and more, segments is a table", **formats)
-    add("--with", "also write this into JSON", dest="json_parts", choices=_JSON_PARTS, many=True)
+    add("--format", "what to write (default: text)", **formats)
+    add("--with", "also write this with --format json", dest="json_parts", choices=_JSON_PARTS, many=True)
     add("--front-matter", "write title, address, authors, date and language before Markdown, as YAML")
-    add("--no-links", "leave out the targets of links")
+    add("--no-links", "leave out link targets")
     add("--no-images", "leave out images")
     add("--no-tables", "leave out data tables")
     add("--keep-copies", "keep text that a page repeats")
     comments: Any = {"choices": ("separate", "include", "drop"), "default": "separate"}
-    add("--comments", "comments of readers: apart from the text (default), in it, or nowhere", **comments)
-    add("--url URL", "address of the page: tells in-site links from others; for a single FILE only")
+    add("--comments", "readers' comments: separate from the text (default), in it, or nowhere", **comments)
+    add("--url URL", "address of the page, for a single FILE")
     add("--encoding NAME", "charset of the pages (default: detected for each)")
-    add("--rules FILE", "rules of your own for sites, in TOML or JSON")
+    add("--rules FILE", "rules for sites, in TOML or JSON")
     add_model_options(parser)
-    add("-o --output OUT", "file; for several FILEs a folder, made if need be, or one file of JSON lines, OUT.jsonl")
-    add("-j --processes N", "processes to clean in (default: 1)", default=1)
+    add("-o --output OUT", "file; for several FILEs a folder, or with --format json a .jsonl file")
+    add("-j --processes N", "number of processes (default: 1)", default=1)
     add("--site", "the FILEs are pages of one site: count what they repeat, then clean them")
-    add("--site-file FILE", "use the counts of a site in this file; --site writes it")
+    add("--site-file FILE", "file with the counts of a site; --site writes it")
 
 
 class Source(NamedTuple):

@@ -150,9 +150,9 @@ def add_model_options(parser: CommandParser, *, many: bool = False) -> None:
     """Add the choice of a model, or of several, and of how it cuts."""
     add = parser.add
     add("--model MODEL", "model file, or name of a model of the package (default: the package's own)", many=many)
-    what_to_keep = "the main content only, all that is not template, or (default) what fits the kind of page"
-    add("--scope", f"what to keep: {what_to_keep}", choices=("auto", "article", "page"), default="auto")
-    which_mistake = "which mistake is worse: leftover template (precision) or lost content (recall)"
+    what_to_keep = "article: the main content only; page: all that is not template; auto: by the kind of page (default)"
+    add("--scope", what_to_keep, choices=("auto", "article", "page"), default="auto")
+    which_mistake = "precision cuts more, recall cuts less"
     add("--favor", which_mistake, choices=("balanced", "precision", "recall"), default="balanced")
 
 
@@ -217,12 +217,11 @@ def with_progress(things: Sequence[_Thing], what: str) -> Iterator[_Thing]:
 def add_server_options(parser: CommandParser) -> None:
     """Add the choice of the server that holds what crawls have counted."""
     server = parser.add_mutually_exclusive_group()
-    schemes = "redis://, rediss://, unix://, redis+cluster:// or redis+sentinel://"
-    default = "(default: TAMIS_REDIS_URL, of the environment or of the project)"
-    parser.add("--redis-url URL", f"Redis that crawls count in, {schemes} {default}", group=server)
-    folder = "folder of a private server that crawls count in (default: TAMIS_STATE_DIR of the project)"
+    default = "(default: TAMIS_REDIS_URL of the environment or the project)"
+    parser.add("--redis-url URL", f"Redis that crawls count in {default}", group=server)
+    folder = "folder of a private server (default: TAMIS_STATE_DIR of the project)"
     parser.add("--state-dir DIR", folder, group=server)
-    parser.add("--prefix PREFIX", "first part of every key (default: tamis, or with the server of the project its own)")
+    parser.add("--prefix PREFIX", "first part of every key (default: that of the project, else tamis)")
 
 
 def find_server(options: argparse.Namespace) -> bool:

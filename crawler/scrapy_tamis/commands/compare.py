@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from scrapy_tamis.inspector.comparison import Comparison
 
 HELP = """\
-show your own pages by Tamis and by other extractors side by side
-Compared with trafilatura, readability-lxml and resiliparse, those that are installed, each with its default options. In
-the browser the texts stand side by side, words that differ are marked, and a click (or the number of the column) says
-which is the best; --votes keeps that, and the tally is printed at the end.
+show your pages as Tamis and other extractors read them, side by side
+Compares with those of trafilatura, readability-lxml and resiliparse that are installed, each with its default options.
+The browser shows the texts side by side and marks words that differ. Click the best text, or press the number of its
+column. --votes keeps the votes; the tally is printed at the end.
 
 examples:
   tamis compare pages/
@@ -46,10 +46,10 @@ def add_options(parser: CommandParser) -> None:
     add = parser.add
     add("source PAGE_OR_FOLDER", "HTML file, folder of them, WARC file or address")
     add("--url URL", "address of the page, or of the folder")
-    add("--site", "the pages are of one site: count what they repeat first")
+    add("--site", "the pages are of one site: count first what they repeat")
     add("--model MODEL", "model file, or name of a model of the package")
-    add("--votes FILE", "file of the votes (default: %(default)s)", default=Path("votes.jsonl"))
-    add("--blind", "hide the names, in random order, until there is a vote")
+    add("--votes FILE", "file for the votes (default: %(default)s)", default=Path("votes.jsonl"))
+    add("--blind", "hide the names until you vote")
     add("--terminal", "print tables (default without a browser)")
     add_browser_options(parser)
 

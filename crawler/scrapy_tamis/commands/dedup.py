@@ -28,11 +28,9 @@ if TYPE_CHECKING:
 HELP = """\
 mark the documents in files that nearly repeat an earlier one
 Each line of a FILE, or each member of a JSON array, is an object with the address and the clean text of a document, as
-crawls and `tamis warc` write them. They come out as lines, in their order, with two more fields: "duplicate_of", the
+crawls and `tamis warc` write them. They come out as lines, in the same order, with two more fields: "duplicate_of", the
 address of the earlier document that this one repeats, or null; "resemblance", the estimated fraction of windows of 6
-words that both have.
-
-1,000,000 different texts are remembered; then the one that was not met for longest is forgotten.
+words that both have. The last 1,000,000 different texts are remembered.
 
 exit codes: 0 all went well, 1 some lines are not documents, 2 the command line is wrong
 
@@ -47,7 +45,7 @@ def add_options(parser: CommandParser) -> None:
     add = parser.add
     add("files FILE", "JSON lines or one JSON array, also compressed (.gz), or - for standard input", nargs="+")
     add("-o --output OUT", "file to write (default: standard output)", type=Path)
-    add("--drop", "leave near-duplicates of 30 words or more out")
+    add("--drop", "leave out near-duplicates of 30 words or more")
     add("--url-field NAME", "field with the address (default: %(default)s)", default="url")
     add("--text-field NAME", "field with the clean text (default: %(default)s)", default="text")
     help_text = "least resemblance, as TAMIS_DUPLICATES_RESEMBLANCE (default: %(default)s)"

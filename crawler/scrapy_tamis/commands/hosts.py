@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 _MAX_SAMPLED: Final = 50
 HELP = """\
 show the hosts that were counted; forget, reopen, export or import some
-A host is counting until its labels have stopped changing; then it is settled, its labels are frozen, and its pages cost
-no call. "labels" are the units that count as template by now, "changed" is how much of the template's text has another
-label than when they were last stable, and "settles" the number of pages at which the host settles if that stays so. A
-host that was forgotten or opened again counts from its next page on. Crawls that are running notice after a minute and
-16 pages of the host, or after an hour.
+A host counts until its labels stop changing; then it is settled, its labels are frozen, and its pages cost no call.
+"labels" is the number of units that are template so far, "changed" the fraction of the template's text whose label
+changed since it was last stable, and "settles" the number of pages at which the host settles if the labels stay. A host
+that was forgotten or reopened counts from its next page on. Running crawls notice after a minute and 16 pages of the
+host, or after an hour.
 
 examples:
   tamis hosts                                                  in a project: all hosts of its crawls
@@ -62,10 +62,10 @@ def add_options(parser: CommandParser) -> None:
     add("--json", "write one JSON object a host")
     what = parser.add_mutually_exclusive_group()
     add("--forget", "delete the counts and labels of each HOST", group=what)
-    add("--reopen", "have each HOST that is settled count again", group=what)
+    add("--reopen", "let each settled HOST count again", group=what)
     add("--export", "write what was learned of one HOST as JSON", group=what)
-    add("--import", "each HOST is a file of --export: make its host settled", dest="import_", group=what)
-    sample = "for --export: pages of the host, or a folder of them, that CSS selectors are made from"
+    add("--import", "each HOST is a file of --export, whose host becomes settled", dest="import_", group=what)
+    sample = "for --export: page of the host, or folder of pages, to make CSS selectors from"
     add("--sample FILE", sample, many=True)
     add("-o --output OUT", "for --export: file to write", type=Path)
     add("--ttl S", "for --import: as TAMIS_TTL (default: %(default)s)", default=2_592_000)

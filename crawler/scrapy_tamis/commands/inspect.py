@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 HELP = """\
 show pages beside their clean content in the browser, with the reasons, and try other settings
-On the left the page as it looks, each section in the colour of its kind; on the right its text, Markdown, HTML and
-item. The card of a section explains its score: before and after smoothing, on how many pages of the site its text is,
-which features weighed most. The key ? lists the keys.
+Left the page, each section in the colour of its kind; right its text, Markdown, HTML and item. The card of a section
+explains its score: before and after smoothing, how many pages of the site have its text, which features weighed most.
+The key ? lists the keys.
 
-The page is only drawn: none of its scripts runs and nothing is loaded, unless --load-assets lets it load its images and
-style sheets from the web. The server listens on 127.0.0.1 only, at an address that cannot be guessed.
+No script of the page runs and nothing is loaded, except images and style sheets with --load-assets. The server listens
+on 127.0.0.1 only, at an address that cannot be guessed.
 
 examples:
   tamis inspect page.html
@@ -57,14 +57,14 @@ def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add = parser.add
     add("source PAGE", "HTML file, folder of them, WARC file, address, or - for standard input")
-    add("--url URL", "address of the page, or of the folder: tells in-site links from others")
+    add("--url URL", "address of the page or the folder")
     add_model_options(parser, many=True)
     add("--site DIR", "pages of the same site (default: PAGE, if it holds several)")
-    add("--pages N", "pages of the site counted at first (default: all that a crawl has counted, else 0)", type=int)
-    add("--page N", "number or name of the first page of a folder to show", default="1")
+    add("--pages N", "pages of the site to count at first (default: all that a crawl has counted, else 0)", type=int)
+    add("--page N", "number or name of the page to show first", default="1")
     add_server_options(parser)
-    add("--rules FILE", "apply the rules of this file, and write those that are clicked into it")
-    add("--collect FILE", "save corrections as gold pages in this .jsonl file")
+    add("--rules FILE", "file of rules to apply; clicks add rules to it")
+    add("--collect FILE", ".jsonl file for corrections, as gold pages")
     add("--load-assets", "let the page load its images, fonts and style sheets")
     add("-o --output OUT", "write one self-contained HTML file and exit", type=Path)
     add_browser_options(parser)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 HELP = """\
 write the results of a crawl as one self-contained HTML file
-Give the items of a crawl (JSON lines or one JSON array). What was counted of its hosts is read from the server of the
-project here, or from the one that is given. A crawl with TAMIS_REPORT writes the report itself, and adds
-the results of its requests, its errors, its speed over time and the template of each host, from some of its pages.
+Give the items of a crawl (JSON lines or one JSON array). The counts of its hosts are read from the server of the
+project here, or from the one that you name. A crawl with TAMIS_REPORT writes a report that also has the results of its
+requests, errors, speed over time and the template of each host.
 
 examples:
   tamis report items.jsonl

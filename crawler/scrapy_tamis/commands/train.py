@@ -36,11 +36,10 @@ HELP = """\
 train a page-level model from the pages of many sites
 SITES is a folder with one folder a site, its HTML files anywhere below; or the items of a crawl with their HTML
 (TAMIS_KEEP_HTML = True), as JSON lines or one JSON array; or a WARC file. What repeats on a site is taken for template,
-what does not for content: nobody has to label anything. Where there is gold text, the kind "blocks" learns from it,
-too: --gold names a file as for "tamis evaluate", and the HTML of its page ID is html/ID.html beside it, or the file ID
-of the folder. It then learns by folds what kind a page is and how good its text will be, which takes six trainings.
-The model card, with the data, the command and the metrics, is written beside the model (MODEL.md). The same
-pages and seed give the same weights.
+what does not for content: no labels are needed. The kind "blocks" also learns from gold text: --gold names a file as
+for "tamis evaluate", and the HTML of its page ID is html/ID.html beside it, or the file ID of the folder. It then
+learns by folds what kind a page is and how good its text will be, which takes six trainings. The model card (MODEL.md)
+has the data, the command and the metrics. The same pages and seed give the same weights.
 
 kinds of models:
   blocks    scores text blocks in their context
@@ -62,10 +61,10 @@ def add_options(parser: CommandParser) -> None:
     add("-o --output MODEL", "file to write, .npz", type=Path, required=True)
     add("--model KIND", "blocks or logistic (default: %(default)s)", default=DEFAULT_MODEL)
     add("--gold FILE", "gold pages, .jsonl or .jsonl.xz, for --model blocks", many=True)
-    add("--marks", "learn from pages whose authors mark the article, too, for --model blocks without --gold")
+    add("--marks", "also learn from articles that authors mark, for --model blocks without --gold")
     add(
         "--labels METHOD",
-        "site-level method that labels them, see python -m tamis_papers --list (default: %(default)s)",
+        "site-level method that labels pages, see python -m tamis_papers --list (default: %(default)s)",
         default="site-level",
     )
     add("--sources FILE", "Markdown with the sources of the pages, for the model card", many=True)

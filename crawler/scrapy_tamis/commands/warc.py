@@ -32,15 +32,15 @@ _FORMATS: Final = ("jsonl", "parquet", "warc")
 _FILE_SUFFIXES: Final = (".jsonl", ".json", ".parquet", ".warc", ".gz")
 _SHOWN_ERRORS: Final = 20
 HELP = """\
-clean archives (WARC), each page with the evidence of its host
+clean archives (WARC), each page with the counts of its host
 IN is a WARC file, plain or compressed with gzip, zstd or lz4; a pattern such as 'crawl-*.warc.gz'; or an address that
 fsspec opens: https://, or s3:// with the extra [s3], also as a pattern. OUT gets a file for each. All files are read
 twice: first to count what the pages of each host repeat, then to clean every page with these counts, so that neither
-the order of the pages nor the number of processes changes anything. A run that was stopped is resumed when it is
-started again with the same options.
+the order of the pages nor the number of processes changes the result. Start a stopped run again with the same options
+to resume it.
 
-With --one-pass they are read once, in the order given, and each page is cleaned with what its host had counted when it
-came: for streams, also from standard input (-). The first 10 pages of a host are then cleaned by the page alone.
+With --one-pass they are read once, in the order given, and each page is cleaned with what was counted before it: for
+streams, also from standard input (-). The first page of a host is then cleaned alone.
 
 exit codes: 0 all went well, 1 an archive could not be read to its end, or pages could not be cleaned, 2 wrong usage
 
@@ -58,16 +58,16 @@ def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add = parser.add
     add("sources IN", "archive, pattern, or address; - with --one-pass", nargs="+")
-    add("-o --output OUT", "folder, made if need be, or address", required=True)
+    add("-o --output OUT", "folder or address", required=True)
     add("--format", "what to write (default: %(default)s)", choices=_FORMATS, default=_FORMATS[0])
-    add("--with", "a further column", dest="columns", choices=OPTIONAL_FIELDS, many=True)
+    add("--with", "an optional column", dest="columns", choices=OPTIONAL_FIELDS, many=True)
     add_model_options(parser)
-    add("--rules FILE", "rules of your own for sites, in TOML or JSON")
-    add("--one-pass", "read each archive once, and clean with what was counted by then")
-    add("-j --processes N", "processes to work in (default: one a core)", type=int, default=os.cpu_count() or 1)
+    add("--rules FILE", "rules for sites, in TOML or JSON")
+    add("--one-pass", "read each archive once, and clean with what was counted before each page")
+    add("-j --processes N", "number of processes (default: one a core)", type=int, default=os.cpu_count() or 1)
     add(
         "--ray ADDRESS",
-        "work on the nodes of a Ray cluster, which open the archives (default: RAY_ADDRESS, or one started here)",
+        "work on a Ray cluster, whose nodes open the archives (default: RAY_ADDRESS, or one started here)",
         nargs="?",
         const="",
     )

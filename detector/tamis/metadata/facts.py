@@ -120,13 +120,12 @@ class Metadata:
         description: description of the page.
         canonical: absolute address that the page states for itself.
         image: absolute address of the lead image.
-        kind: kind of page as stated in schema.org's terms, such as ``NewsArticle`` or ``Product``, or OpenGraph's, such
-            as ``article``.
+        kind: kind of page as stated, in terms of schema.org (``NewsArticle``) or OpenGraph (``article``).
         breadcrumbs: names of the steps from the home page to this one.
         tags: keywords.
-        offers: offers of a product, each with ``price``, ``list_price`` (a higher one that is struck out), ``currency``
-            (ISO 4217), ``availability`` (as in schema.org: ``InStock``), ``sku``, ``gtin``, ``brand``, ``rating`` and
-            ``ratings`` (their number), as far as stated.
+        offers: offers of a product, each with those stated of ``price``, ``list_price`` (struck out), ``currency`` (ISO
+            4217), ``availability`` (as in schema.org: ``InStock``), ``sku``, ``gtin``, ``brand``, ``rating`` and
+            ``ratings`` (their number).
         sources: source of each fact by its name: a key of :data:`SOURCES`, ``markup``, ``address``,
             ``script`` or ``text``.
     """

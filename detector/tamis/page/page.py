@@ -55,17 +55,12 @@ class PageTooLarge(ValueError):  # noqa: N818  callers expect it and handle it
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Size limits above which a page is not processed: it has no text then.
-
-    Memory is bounded by them: above ``max_bytes`` nothing is read, above ``max_nodes`` nothing is parsed. The largest
-    pages within the default limits take up to 270 MB.
+    """Size limits; a page above one is not read and has no text.
 
     Attributes:
-        max_bytes: size of the HTML, in bytes (in characters where it is a string).
-        max_nodes: start tags and comments, which are counted before the page is parsed, and elements and comments of
-            the tree; on pages with more than ten attributes for each of them, a tenth of the attributes.
-        max_depth: levels of the tree. libxml2 silently drops what is nested deeper than 2,048, so such a tree may be
-            incomplete.
+        max_bytes: size of the HTML, in bytes (in characters for a string), checked before anything is read.
+        max_nodes: start tags and comments, or a tenth of the attributes if that is more, checked before the parse.
+        max_depth: levels of the tree. libxml2 silently drops what is nested deeper than 2,048.
     """
 
     max_bytes: int = 16_000_000
@@ -169,8 +164,8 @@ class Page:
         Args:
             html: the document, or MHTML as browsers save it; bytes are decoded by BOM, ``encoding``, ``meta``, or what
                 they look like.
-            url: address of the page; links are in-site or not relative to it.
-            encoding: charset of the HTTP header, where there was one.
+            url: address of the page, to tell in-site links from others.
+            encoding: charset of the HTTP header.
             limits: limits on size.
 
         Raises:
@@ -198,9 +193,8 @@ class Page:
     def from_tree(cls, root: etree._Element, url: str | None = None, *, limits: Limits = DEFAULT_LIMITS) -> Page:
         """Flatten an lxml tree, such as the ``response.selector.root`` that Scrapy holds; it is not changed.
 
-        Trees that browsers read in another way are serialised and parsed again: those with elements of the body in
-        their head, which libxml2 leaves there, and with declarative shadow roots; so are those that the core cannot
-        read, with a comment as their root or unresolved entities in attributes.
+        Trees that browsers would read differently, and trees that the core cannot read, are serialised and parsed
+        again.
 
         Raises:
             PageTooLarge: the tree exceeds a limit.
