@@ -39,6 +39,8 @@ _LINE_NUMBERS: Final = class_pattern(
 )
 _NUMBERED: Final = attribute_predicate("class", parts=("-num", "gutter", "ln"))
 """Every class of line numbers without "line" has one part."""
+_UNSELECTABLE_CANDIDATES: Final = attribute_predicate("style", parts=("user-select",))
+_UNSELECTABLE: Final = re.compile(r"user-select:\s*none")  # the numbers of Hugo
 _COPY_CANDIDATES: Final = attribute_predicate("class", "aria-label", "title", parts=("copy",))
 _COPY: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
 _COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
@@ -84,16 +86,30 @@ def in_code_blocks(page: Page) -> Flags:
 
 
 def code_line_elements(page: Page) -> list[int]:
-    """Elements that are a line of code by their class."""
-    return page.attributes.elements_matching(_CODE_LINES, _CODE_LINE)
+    """Elements that are a line of code by their class, but for those that a ``br`` ends."""
+    found = page.attributes.elements_matching(_CODE_LINES, _CODE_LINE)
+    if not found or "br" not in page.tag_names:
+        return found
+    is_break = np.append(page.tag == TAG_ID["br"], False)
+    return list(compress(found, ~is_break[page.end[found]]))
+
+
+def ends_line_itself(page: Page, element: int) -> bool:
+    """Whether the text of an element in a block of code has a line feed at its end."""
+    end = int(page.run_end[element])
+    return bool(page.run_begin[element] < end and page.text[page.run_offset[end] - 1] == "\n")
 
 
 def beside_code(page: Page) -> list[int]:
     """Elements that are no part of the code: line numbers, buttons to copy it, toolbars."""
     table = page.attributes
     numbered = [table.elements_matching(predicate, _LINE_NUMBERS) for predicate in (_CODE_LINES, _NUMBERED)]
+    has_code = bool(code_blocks(page).any())
+    if has_code and (unselectable := table.elements_matching(_UNSELECTABLE_CANDIDATES, _UNSELECTABLE)):
+        in_code = in_code_blocks(page)
+        numbered.append([element for element in unselectable if in_code[element]])
     found = _line_numbers(page, sorted({*chain(*numbered)}))
-    if code_blocks(page).any():
+    if has_code:
         links = page.attribute("href")
         copying = [*elements_named(page, "button"), *table.elements_matching(_COPY_CANDIDATES, _COPY)]
         buttons = [element for element in copying if links.get(element, "#")[:1] == "#"]  # another link is a word

@@ -17,7 +17,7 @@ import numpy as np
 
 from tamis.core import core
 from tamis.output.attributes import attributes_as_stated, attributes_to_write
-from tamis.output.code import code_blocks, code_line_elements, in_code_blocks
+from tamis.output.code import code_blocks, code_line_elements, ends_line_itself, in_code_blocks
 from tamis.output.formulas import Formula, find_formulas, formula_blocks
 from tamis.output.lists import list_labels
 from tamis.output.runs import checkboxes, shown_elements, tex_in_text, written_runs
@@ -337,8 +337,12 @@ def _blocks_to_content(page: Page, kept: Flags) -> Integers:
 def item_kinds(page: Page) -> NDArray[np.uint8]:
     """uint8[n], how each element is written, in the bits that the compiled core knows."""
     kinds = _KINDS.take(page.tag)
-    kinds[displayed_as_blocks(page)] |= LINE
-    kinds[code_blocks(page)] = _WRITTEN | _BLOCK
+    lines, codes = displayed_as_blocks(page), code_blocks(page)
+    if lines and codes.any():
+        in_code = in_code_blocks(page)
+        lines = [line for line in lines if not (in_code[line] and ends_line_itself(page, line))]
+    kinds[lines] |= LINE
+    kinds[codes] = _WRITTEN | _BLOCK
     kinds[[*written_instead(page)]] = _WRITTEN | _VOID
     return kinds
 
