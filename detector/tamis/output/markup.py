@@ -319,6 +319,10 @@ def kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tupl
         elements &= ~is_layout | has_content
     if has_code:  # white space between tokens and lines of code
         kept_text = kept_text | ~all_text & in_code[page.run_node]
+    if (pictures := np.flatnonzero(media & (page.tag == TAG_ID["img"]))).size:  # white space beside pictures
+        beside = np.zeros(page.r + 1, bool)
+        beside[np.append(page.run_begin[pictures] - 1, page.run_begin[pictures])] = True
+        kept_text = kept_text | beside[:-1] & ~all_text & elements[page.run_node]
     return elements | in_kept & _MEDIA_PARTS[page.tag] | media, kept_text
 
 
