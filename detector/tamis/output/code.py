@@ -41,10 +41,14 @@ _NUMBERED: Final = attribute_predicate("class", parts=("-num", "gutter", "ln"))
 """Every class of line numbers without "line" has one part."""
 _UNSELECTABLE_CANDIDATES: Final = attribute_predicate("style", parts=("user-select",))
 _UNSELECTABLE: Final = re.compile(r"user-select:\s*none")  # the numbers of Hugo
+_LANGUAGE_CANDIDATES: Final = attribute_predicate("class", parts=("lang",))
+_LANGUAGE: Final = re.compile(r"(?:^|[\s_-])lang(?:uage(?:-name)?)?(?:$|\s)")  # VitePress, MDN
+_LANGUAGE_LABEL: Final = re.compile(r"[\w+#.-]{1,20}")
 _COPY_CANDIDATES: Final = attribute_predicate("class", "aria-label", "title", parts=("copy",))
 _COPY: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
 _COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
 _MAX_LABEL: Final = 40  # characters
+_MAX_BLANK_RUNS: Final = 20  # between a label and its code
 _CODE_LINES: Final = attribute_predicate("class", parts=("line",))
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
 
@@ -101,7 +105,7 @@ def ends_line_itself(page: Page, element: int) -> bool:
 
 
 def beside_code(page: Page) -> list[int]:
-    """Elements that are no part of the code: line numbers, buttons to copy it, toolbars."""
+    """Elements that are no part of the code: line numbers, buttons to copy it, toolbars, and its language before it."""
     table = page.attributes
     numbered = [table.elements_matching(predicate, _LINE_NUMBERS) for predicate in (_CODE_LINES, _NUMBERED)]
     has_code = bool(code_blocks(page).any())
@@ -114,9 +118,18 @@ def beside_code(page: Page) -> list[int]:
         copying = [*elements_named(page, "button"), *table.elements_matching(_COPY_CANDIDATES, _COPY)]
         buttons = [element for element in copying if links.get(element, "#")[:1] == "#"]  # another link is a word
         found += labelled(page, buttons, _COPY_LABEL)
+        labels = labelled(page, table.elements_matching(_LANGUAGE_CANDIDATES, _LANGUAGE), _LANGUAGE_LABEL)
+        found += [label for label in labels if _is_before_code(page, label)]
         bars = table.containing(("crayon-toolbar",), "class")
         found += table.elements_with([place for place, value in bars if _TOOLBAR.search(value)])
     return found
+
+
+def _is_before_code(page: Page, element: int) -> bool:
+    """Whether the next text after that of an element is code."""
+    behind = int(page.run_end[element])
+    following = behind + np.flatnonzero(page.has_ink[behind : behind + _MAX_BLANK_RUNS])[:1]
+    return bool(in_code_blocks(page)[page.run_node[following]].any())
 
 
 def language_in_toolbar(page: Page, block: int) -> str:
