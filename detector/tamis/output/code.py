@@ -19,6 +19,7 @@ from tamis.page.tree import (
     once_per_page,
     outermost,
     prefix_sums,
+    sums_over_runs,
     tag_set,
     within,
 )
@@ -114,6 +115,7 @@ def beside_code(page: Page) -> list[int]:
         numbered.append([element for element in unselectable if in_code[element]])
     found = _line_numbers(page, sorted({*chain(*numbered)}))
     if has_code:
+        found += _blocks_of_numbers(page, found)
         links = page.attribute("href")
         copying = [*elements_named(page, "button"), *table.elements_matching(_COPY_CANDIDATES, _COPY)]
         buttons = [element for element in copying if links.get(element, "#")[:1] == "#"]  # another link is a word
@@ -122,6 +124,16 @@ def beside_code(page: Page) -> list[int]:
         found += [label for label in labels if _is_before_code(page, label)]
         bars = table.containing(("crayon-toolbar",), "class")
         found += table.elements_with([place for place, value in bars if _TOOLBAR.search(value)])
+    return found
+
+
+def _blocks_of_numbers(page: Page, numbers: list[int]) -> list[int]:
+    """The blocks of code that hold nothing but line numbers: a column of them."""
+    if not numbers:
+        return []
+    is_other = page.has_ink & ~within(page, is_among(page, numbers))[page.run_node]
+    is_column = (sums_over_runs(page, page.has_ink) > 0) & (sums_over_runs(page, is_other) == 0)
+    found: list[int] = (code_blocks(page) & is_column).nonzero()[0].tolist()
     return found
 
 
