@@ -138,6 +138,21 @@ def test_a_copy_of_a_section_goes_with_its_heading_list_and_table(classes: tuple
     assert [text.count(part) for part in ("Prices", "A ticket", "Small: 3", "1\t2")] == [1, 1, 1, 1]
 
 
+def test_a_post_that_quotes_another_in_full_keeps_its_answer() -> None:
+    question = "<br>".join(
+        f"In the {part} of the harbour the pump is loud, and nobody knows why it is so."
+        for part in ("north", "south", "east", "west", "mouth", "middle", "pier", "dock")
+    )
+    posts = question, f"<blockquote><div>Ada said:</div>{question}</blockquote><br>Replace its bearing, which is worn."
+    page = "".join(
+        f"<div class=post><b>{name}</b><div class=body>{text}</div></div>"
+        for name, text in zip("AB", posts, strict=True)
+    )
+    text = clean(f"<title>Pump</title><h1>A loud pump</h1>{page}").text
+    assert "Replace its bearing, which is worn." in text
+    assert text.count("north of the harbour") == 1
+
+
 def test_excerpts_of_a_description_and_its_copy_in_noscript_go_but_not_variants_of_it() -> None:
     begin = TICKET.format("bought on the quay or in the mill")
     whole = f"<p>{begin} It is valid for a return within a week, and for a bicycle, a dog or a pram of any size.</p>"

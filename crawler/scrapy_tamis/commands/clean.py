@@ -19,6 +19,7 @@ from scrapy_tamis.commands.common import (
     load_model_option,
     load_rules,
     model_switches,
+    page_address,
     report_errors,
     warn,
     with_progress,
@@ -100,7 +101,7 @@ def add_options(parser: CommandParser) -> None:
     add("--keep-copies", "keep text that a page repeats")
     comments: Any = {"choices": ("separate", "include", "drop"), "default": "separate"}
     add("--comments", "readers' comments: separate from the text (default), in it, or nowhere", **comments)
-    add("--url URL", "address of the page, for a single FILE")
+    add("--url URL", "address of the page, for a single FILE", type=page_address)
     add("--encoding NAME", "charset of the pages (default: detected for each)")
     add("--rules FILE", "rules for sites, in TOML or JSON")
     add_model_options(parser)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from scrapy_tamis.fetching import reason
 from scrapy_tamis.messages import loggable
+from scrapy_tamis.storage.keys import site_of
 from tamis import Rules, files, load_model
 
 if TYPE_CHECKING:
@@ -61,6 +62,13 @@ def report_errors(what: str = "") -> Iterator[None]:
     except (OSError, ValueError, RecursionError) as error:  # the last of JSON that is nested without end
         file = getattr(error, "filename", None)
         raise CommandError(f"{what or (f'{file}: ' if file else '')}{reason(error)}") from error
+
+
+def page_address(value: str) -> str:
+    """Return the value of ``--url``, or refuse it: links could not be told by an address without a host."""
+    if site_of(value) is None:
+        raise argparse.ArgumentTypeError(f"{value} is not an http or https address")
+    return value
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from scrapy_tamis.commands.common import (
     CommandError,
     CommandParser,
     load_model_option,
+    page_address,
     report_errors,
     warn,
     with_progress,
@@ -45,7 +46,7 @@ def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add = parser.add
     add("source PAGE_OR_FOLDER", "HTML file, folder of them, WARC file or address")
-    add("--url URL", "address of the page, or of the folder")
+    add("--url URL", "address of the page, or of the folder", type=page_address)
     add("--site", "the pages are of one site: count first what they repeat")
     add("--model MODEL", "model file, or name of a model of the package")
     add("--votes FILE", "file for the votes (default: %(default)s)", default=Path("votes.jsonl"))

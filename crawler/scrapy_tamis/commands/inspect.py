@@ -13,6 +13,7 @@ from scrapy_tamis.commands.common import (
     add_server_options,
     connect_to,
     find_server,
+    page_address,
     report_errors,
     warn,
     write_output,
@@ -57,7 +58,7 @@ def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add = parser.add
     add("source PAGE", "HTML file, folder of them, WARC file, address, or - for standard input")
-    add("--url URL", "address of the page or the folder")
+    add("--url URL", "address of the page or the folder", type=page_address)
     add_model_options(parser, many=True)
     add("--site DIR", "pages of the same site (default: PAGE, if it holds several)")
     add("--pages N", "pages of the site to count at first (default: all that a crawl has counted, else 0)", type=int)

@@ -292,14 +292,22 @@ def _siblings_around(page: Page, block: int, original: int) -> tuple[int, int] |
 
 
 def _with_short_copies(page: Page, texts: Sequence[str], kept: Flags, copies: Flags, originals: Flags) -> Flags:
-    """bool[m], kept blocks of the elements that nearly consist of copies, most of them long, and hold no original."""
+    """bool[m], kept blocks of the elements that nearly consist of copies, most of them long, and hold no original.
+
+    What a post quotes before its answer says nothing of this answer.
+    """
     first_block: dict[str, int] = {}
     is_repeated = np.zeros(page.m, bool)
     for block in kept.nonzero()[0].tolist():
         is_repeated[block] = first_block.setdefault(texts[block], block) != block
     lengths = np.fromiter(map(len, texts), np.int64, page.m) * kept
-    whole, long, repeated = (sums_over_blocks(page, lengths * chosen) for chosen in (kept, copies, is_repeated))
-    elements = (long > 0.5 * whole) & (repeated >= 0.9 * whole) & (sums_over_blocks(page, originals) == 0)
+    quoted = within(page, page.tag == TAG_ID["blockquote"])[page.block_node]
+    ends_quoted = quoted[np.maximum.accumulate(np.where(kept, np.arange(page.m), 0))][page.block_end - 1]
+    elements = np.zeros(page.n, bool)
+    for chosen, counted in ((ends_quoted, lengths), (~ends_quoted, lengths * ~quoted)):
+        whole, long, repeated = (sums_over_blocks(page, counted * blocks) for blocks in (kept, copies, is_repeated))
+        elements |= chosen & (long > 0.5 * whole) & (repeated >= 0.9 * whole)
+    elements &= sums_over_blocks(page, originals) == 0
     return within(page, elements)[page.block_node] & kept
 
 

@@ -373,7 +373,10 @@ def _meta_facts(page: Page) -> Facts:
 
 
 def _microdata_facts(page: Page) -> Facts:
-    """Facts from microdata: the first value of each property that has one, but for authors of reviews and pictures."""
+    """Facts from microdata: the first value of each property that has one, but for authors of reviews and pictures.
+
+    Of several headlines it is the one that the title has.
+    """
     values: dict[str, str] = {}
     properties = page.attribute("itemprop")
     beside = [index for index, value in properties.items() if value in _BESIDE]
@@ -386,6 +389,11 @@ def _microdata_facts(page: Page) -> Facts:
             if key in _PROPERTIES and not values.get(key) and not (key in _MICRODATA and is_beside[index]):
                 inner = next((at for at in names if index < at < page.end[index]), index) if key == "author" else index
                 values[key] = _property_value(page, inner)
+    if headline := values.get("headline"):  # themes state the name of the section, too, such as "Blog"
+        found = [index for index, value in properties.items() if value == "headline" and not is_beside[index]]
+        title, headlines = letters_of(page.title), [_property_value(page, index) for index in found[:_MAX_NAMES]]
+        in_title = [text for text in headlines if letters_of(text) in title]
+        values["headline"] = max(in_title, key=len, default="") or headline
     facts: Facts = {_MICRODATA[key]: value for key, value in values.items() if key in _MICRODATA}
     facts["authors"] = split_names(values.get("author", ""))
     if "price" in values or "lowPrice" in values:

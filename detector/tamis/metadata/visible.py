@@ -12,7 +12,7 @@ import numpy as np
 
 from tamis.memo import Memo
 from tamis.metadata.values import seen_text
-from tamis.page.addresses import join_address
+from tamis.page.addresses import home_addresses
 from tamis.page.tree import TAG_ID, elements_named, named_elements, once_per_page, tag_set, within
 
 if TYPE_CHECKING:
@@ -108,9 +108,9 @@ def site_names(page: Page) -> set[str]:
 
     A heading may link to the home page of another host: that of the site around this one.
     """
-    home, table = join_address(page.url or "", "/"), page.attributes
+    table = page.attributes
     places = table.places_by_value("href")
-    homes = ({"/", home, home.removesuffix("/")} - {""}) & places.keys()
+    homes = home_addresses(page) & places.keys()
     named = []
     for index, pairs in named_elements(page, "h1")[:_MAX_NAMING]:
         links = (dict(table[at]).get("href", "") for at in _links_in(page, index))

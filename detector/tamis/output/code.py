@@ -19,6 +19,7 @@ from tamis.page.tree import (
     once_per_page,
     outermost,
     prefix_sums,
+    sums_over_runs,
     tag_set,
     within,
 )
@@ -39,10 +40,16 @@ _LINE_NUMBERS: Final = class_pattern(
 )
 _NUMBERED: Final = attribute_predicate("class", parts=("-num", "gutter", "ln"))
 """Every class of line numbers without "line" has one part."""
+_UNSELECTABLE_CANDIDATES: Final = attribute_predicate("style", parts=("user-select",))
+_UNSELECTABLE: Final = re.compile(r"user-select:\s*none")  # the numbers of Hugo
+_LANGUAGE_CANDIDATES: Final = attribute_predicate("class", parts=("lang",))
+_LANGUAGE: Final = re.compile(r"(?:^|[\s_-])lang(?:uage(?:-name)?)?(?:$|\s)")  # VitePress, MDN
+_LANGUAGE_LABEL: Final = re.compile(r"[\w+#.-]{1,20}")
 _COPY_CANDIDATES: Final = attribute_predicate("class", "aria-label", "title", parts=("copy",))
 _COPY: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
 _COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
 _MAX_LABEL: Final = 40  # characters
+_MAX_BLANK_RUNS: Final = 20  # between a label and its code
 _CODE_LINES: Final = attribute_predicate("class", parts=("line",))
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
 
@@ -84,23 +91,57 @@ def in_code_blocks(page: Page) -> Flags:
 
 
 def code_line_elements(page: Page) -> list[int]:
-    """Elements that are a line of code by their class."""
-    return page.attributes.elements_matching(_CODE_LINES, _CODE_LINE)
+    """Elements that are a line of code by their class, but for those that a ``br`` ends."""
+    found = page.attributes.elements_matching(_CODE_LINES, _CODE_LINE)
+    if not found or "br" not in page.tag_names:
+        return found
+    is_break = np.append(page.tag == TAG_ID["br"], False)
+    return list(compress(found, ~is_break[page.end[found]]))
+
+
+def ends_line_itself(page: Page, element: int) -> bool:
+    """Whether the text of an element in a block of code has a line feed at its end."""
+    end = int(page.run_end[element])
+    return bool(page.run_begin[element] < end and page.text[page.run_offset[end] - 1] == "\n")
 
 
 def beside_code(page: Page) -> list[int]:
-    """Elements that are no part of the code: line numbers, buttons to copy it, toolbars."""
+    """Elements that are no part of the code: line numbers, buttons to copy it, toolbars, and its language before it."""
     table = page.attributes
     numbered = [table.elements_matching(predicate, _LINE_NUMBERS) for predicate in (_CODE_LINES, _NUMBERED)]
+    has_code = bool(code_blocks(page).any())
+    if has_code and (unselectable := table.elements_matching(_UNSELECTABLE_CANDIDATES, _UNSELECTABLE)):
+        in_code = in_code_blocks(page)
+        numbered.append([element for element in unselectable if in_code[element]])
     found = _line_numbers(page, sorted({*chain(*numbered)}))
-    if code_blocks(page).any():
+    if has_code:
+        found += _blocks_of_numbers(page, found)
         links = page.attribute("href")
         copying = [*elements_named(page, "button"), *table.elements_matching(_COPY_CANDIDATES, _COPY)]
         buttons = [element for element in copying if links.get(element, "#")[:1] == "#"]  # another link is a word
         found += labelled(page, buttons, _COPY_LABEL)
+        labels = labelled(page, table.elements_matching(_LANGUAGE_CANDIDATES, _LANGUAGE), _LANGUAGE_LABEL)
+        found += [label for label in labels if _is_before_code(page, label)]
         bars = table.containing(("crayon-toolbar",), "class")
         found += table.elements_with([place for place, value in bars if _TOOLBAR.search(value)])
     return found
+
+
+def _blocks_of_numbers(page: Page, numbers: list[int]) -> list[int]:
+    """The blocks of code that hold nothing but line numbers: a column of them."""
+    if not numbers:
+        return []
+    is_other = page.has_ink & ~within(page, is_among(page, numbers))[page.run_node]
+    is_column = (sums_over_runs(page, page.has_ink) > 0) & (sums_over_runs(page, is_other) == 0)
+    found: list[int] = (code_blocks(page) & is_column).nonzero()[0].tolist()
+    return found
+
+
+def _is_before_code(page: Page, element: int) -> bool:
+    """Whether the next text after that of an element is code."""
+    behind = int(page.run_end[element])
+    following = behind + np.flatnonzero(page.has_ink[behind : behind + _MAX_BLANK_RUNS])[:1]
+    return bool(in_code_blocks(page)[page.run_node[following]].any())
 
 
 def language_in_toolbar(page: Page, block: int) -> str:

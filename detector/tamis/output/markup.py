@@ -17,12 +17,13 @@ import numpy as np
 
 from tamis.core import core
 from tamis.output.attributes import attributes_as_stated, attributes_to_write
-from tamis.output.code import code_blocks, code_line_elements, in_code_blocks
+from tamis.output.code import code_blocks, code_line_elements, ends_line_itself, in_code_blocks
 from tamis.output.formulas import Formula, find_formulas, formula_blocks
 from tamis.output.lists import list_labels
 from tamis.output.runs import checkboxes, shown_elements, tex_in_text, written_runs
 from tamis.output.styles import displayed_as_blocks, styles_of_text
 from tamis.output.tables import data_tables, is_callout, layout_tables
+from tamis.page.addresses import home_addresses
 from tamis.page.attributes import class_pattern
 from tamis.page.page import NO_LIMITS, Page
 from tamis.page.tree import (
@@ -239,8 +240,9 @@ def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
 
     They stay if they are not template themselves and the nearest element around them that has any text keeps some of
     it: the icon of a menu entry goes with the entry, the picture of a gallery stays. Logos and buttons, with a whole
-    menu between them and the text that stays, are cut as well, and so are tracking pixels, icons to share the page or
-    to turn to the next one, and what is in ``noscript``: copies of pictures that scripts load.
+    menu between them and the text that stays, are cut as well, and so are pictures outside the text that lead to the
+    front page, tracking pixels, icons to share the page or to turn to the next one, and what is in ``noscript``: copies
+    of pictures that scripts load.
     """
     kept_blocks = ~template[page.n :]
     media = _MEDIA[page.tag] & shown_elements(page) & ~within(page, page.tag == TAG_ID["noscript"])
@@ -250,7 +252,7 @@ def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
     media &= _blocks_to_content(page, kept_blocks) <= _MAX_DISTANCE
     media[_tracking_pixels(page)] = False
     media[_icons_of_links(page, media)] = False
-    return media
+    return media & ~_in_logos(page, kept_blocks)
 
 
 def _tracking_pixels(page: Page) -> list[int]:
@@ -279,6 +281,14 @@ def _icons_of_links(page: Page, media: Flags) -> list[int]:
     in_links = within(page, is_among(page, links))
     turning = [at for at, words in page.attribute("alt").items() if in_links[at] and _TURNS_PAGES.fullmatch(words)]
     return turning + [icon for icon in in_tools if len(widths.get(icon, "")) < 3]
+
+
+def _in_logos(page: Page, kept_blocks: Flags) -> Flags:
+    """bool[n], elements in links to the front page before or behind all blocks that stay, bool[m]."""
+    kept, homes = np.flatnonzero(kept_blocks), home_addresses(page)
+    links = [link for link, href in page.attribute("href").items() if href.strip() in homes] if kept.size else []
+    begin, end = (page.block_run_begin[kept[0]], page.block_run_end[kept[-1]]) if links else (0, 0)
+    return within(page, is_among(page, [at for at in links if page.run_end[at] <= begin or page.run_begin[at] >= end]))
 
 
 def kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tuple[Flags, Flags]:
@@ -319,6 +329,10 @@ def kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tupl
         elements &= ~is_layout | has_content
     if has_code:  # white space between tokens and lines of code
         kept_text = kept_text | ~all_text & in_code[page.run_node]
+    if (pictures := np.flatnonzero(media & (page.tag == TAG_ID["img"]))).size:  # white space beside pictures
+        beside = np.zeros(page.r + 1, bool)
+        beside[np.append(page.run_begin[pictures] - 1, page.run_begin[pictures])] = True
+        kept_text = kept_text | beside[:-1] & ~all_text & elements[page.run_node]
     return elements | in_kept & _MEDIA_PARTS[page.tag] | media, kept_text
 
 
@@ -337,8 +351,12 @@ def _blocks_to_content(page: Page, kept: Flags) -> Integers:
 def item_kinds(page: Page) -> NDArray[np.uint8]:
     """uint8[n], how each element is written, in the bits that the compiled core knows."""
     kinds = _KINDS.take(page.tag)
-    kinds[displayed_as_blocks(page)] |= LINE
-    kinds[code_blocks(page)] = _WRITTEN | _BLOCK
+    lines, codes = displayed_as_blocks(page), code_blocks(page)
+    if lines and codes.any():
+        in_code = in_code_blocks(page)
+        lines = [line for line in lines if not (in_code[line] and ends_line_itself(page, line))]
+    kinds[lines] |= LINE
+    kinds[codes] = _WRITTEN | _BLOCK
     kinds[[*written_instead(page)]] = _WRITTEN | _VOID
     return kinds
 

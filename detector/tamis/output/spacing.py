@@ -55,6 +55,8 @@ def separated_runs(page: Page) -> dict[int, str]:
     flexes = displays(page) <= FLEX
     if boxes or "button" in page.tag_names or flexes.any():
         is_box = np.append(flexes, False)[page.parent] | is_among(page, boxes + elements_named(page, "button"))
+        if codes := elements_named(page, "pre"):  # its white space is as it was typed
+            is_box &= ~within(page, is_among(page, codes))
         box = nearest(page.parent, is_box)
         around, own = (box.take(each) for each in nodes)
         are_apart |= (around != own) & (np.minimum(around, own) >= 0)

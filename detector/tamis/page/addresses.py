@@ -41,6 +41,12 @@ def base_address(page: Page) -> str:
     return base if base and split_address(base).scheme in {"", "http", "https"} else own
 
 
+def home_addresses(page: Page) -> set[str]:
+    """How a page may write the address of the front page of its site."""
+    home = join_address(page.url or "", "/")
+    return {"/", home, home.removesuffix("/")} - {""}
+
+
 def links_of(page: Page) -> list[str]:
     """Return where the links of a page lead, as they are written and in their order."""
     is_link = tag_set("a", "area")[page.tag]

@@ -17,7 +17,11 @@ PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour unt
 
 
 @pytest.mark.parametrize(
-    "arguments", [["clean"], ["nonsense"], ["clean", "--format", "pdf", "x"], ["train", "x"], ["evaluate", "x"]]
+    "arguments",
+    [
+        *(["clean"], ["nonsense"], ["clean", "--format", "pdf", "x"], ["train", "x"], ["evaluate", "x"]),
+        *([name, "--url", "host.example/story", "x"] for name in ("clean", "inspect", "compare")),
+    ],
 )
 def test_wrong_usage_ends_with_exit_code_2(arguments, capsys):
     with pytest.raises(SystemExit) as ended:

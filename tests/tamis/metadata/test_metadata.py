@@ -75,6 +75,13 @@ def test_broken_json_ld_is_ignored(script: str) -> None:
     assert facts(f"<script type=application/ld+json>{script}</script>{HEAD}")["headline"] == "Storm by og"
 
 
+def test_of_several_headlines_in_microdata_the_title_names_the_page_s() -> None:
+    section, story = "<h1 itemprop=headline>Blog</h1>", "<h2 itemprop=headline>Storm warning</h2>"
+    related = "<h3 itemprop=headline>A gull has stolen the key of the lighthouse</h3>"
+    page = Page.parse(f"<title>Storm warning - The Pier</title>{section}{story}<p>Stay at home.</p>{related}")
+    assert read_metadata(page).headline == "Storm warning"
+
+
 def test_microdata_and_time_give_dates() -> None:
     micro = "<p><span itemprop=author>Ada</span><meta itemprop=datePublished content=2026-05-17></p>"
     found = read_metadata(Page.parse(f"<body>{micro}"))
