@@ -34,9 +34,10 @@ CURRENCIES: Final = "$€£"
 def separated_runs(page: Page) -> dict[int, str]:
     """A space before each run that touches another one, though their elements are shown apart.
 
-    Apart are boxes: buttons, unknown elements, and what flex boxes and grids hold; links to different addresses;
-    fields, see :func:`_in_fields`; and links, dates and spans side by side of which the second begins a word: "Tony
-    Barbone" and "Chief Officer". Other spans may be parts of one word.
+    Apart are boxes: buttons, unknown elements, and what flex boxes and grids hold; labels; links to different
+    addresses; fields, see :func:`_in_fields`; and links, dates and spans side by side of which the second begins a
+    word: "Tony Barbone" and "Chief Officer". Other spans may be parts of one word, and in ``pre`` the white space is as
+    it was typed.
     """
     runs = page.is_joined.nonzero()[0]
     if not runs.size:
@@ -51,18 +52,36 @@ def separated_runs(page: Page) -> dict[int, str]:
             is_whole = within(page, is_among(page, whole))
             are_apart &= ~(is_whole[nodes[0]] | is_whole[nodes[1]])
         are_apart[are_apart] = _begin_words(page, runs[are_apart], before[are_apart], node[are_apart])
+    in_pre = within(page, page.tag == TAG_ID["pre"]) if "pre" in page.tag_names else np.zeros(page.n, bool)
     boxes = [element for element, name in page.unknown_names.items() if "-" in name]
     flexes = displays(page) <= FLEX
     if boxes or "button" in page.tag_names or flexes.any():
         is_box = np.append(flexes, False)[page.parent] | is_among(page, boxes + elements_named(page, "button"))
-        if codes := elements_named(page, "pre"):  # its white space is as it was typed
-            is_box &= ~within(page, is_among(page, codes))
+        is_box &= ~in_pre
         box = nearest(page.parent, is_box)
         around, own = (box.take(each) for each in nodes)
         are_apart |= (around != own) & (np.minimum(around, own) >= 0)
+    are_apart |= _beside_controls(page, runs) & ~in_pre[nodes[1]]
     apart = runs[are_apart]
     begin, end = page.run_offset[apart].tolist(), page.run_offset[apart + 1].tolist()
     return {run: f" {page.text[at:to]}" for run, at, to in zip(apart.tolist(), begin, end, strict=True)}
+
+
+def _beside_controls(page: Page, runs: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """bool[k], which of some runs begin with a word where a label or a button begins or ends, or after a "cite:"."""
+    are_apart = np.zeros(len(runs), bool)
+    controls, cites = elements_named(page, "label", "button", "output"), elements_named(page, "cite")
+    if not (controls or cites):
+        return are_apart
+    element = nearest(page.parent, is_among(page, controls + cites))
+    around, own = element[page.run_node[runs - 1]], element[page.run_node[runs]]
+    borders = np.flatnonzero(around != own)
+    cited = frozenset(cites)
+    for border, at in zip(borders.tolist(), page.run_offset[runs[borders]].tolist(), strict=True):
+        last, first = page.text[at - 1 : at + 1]
+        is_cite = cited and (int(around[border]) in cited or int(own[border]) in cited)
+        are_apart[border] = first.isalnum() and (last == ":" or (last.isalnum() and not is_cite))
+    return are_apart
 
 
 def _begin_words(
