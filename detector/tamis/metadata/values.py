@@ -16,7 +16,7 @@ MAX_VALUES: Final = 20  # authors or tags
 _MAX_NAME_CHARACTERS: Final = 80
 _MAX_NAME_WORDS: Final = 5
 _WORD: Final = re.compile(r"\w+")
-_TAG: Final = re.compile(r"<[^>]{1,200}>")
+TAG: Final = re.compile(r"</?[A-Za-z][^<>]*>|<!--[^<>]*>")  # linear: it ends at the next angle bracket
 
 # Linear, all of them: white space in the texts that they see is single spaces.
 _DECLARED_PREFIX: Final = re.compile(
@@ -95,7 +95,7 @@ def clean_text(value: object) -> str | None:
     if not isinstance(value, str):
         return None
     text = unescape_text(unescape_text(value)) if "&" in value else value
-    return seen_text(_TAG.sub(" ", text) if "<" in text else text) or None
+    return seen_text(TAG.sub(" ", text) if "<" in text else text) or None
 
 
 def seen_text(text: str) -> str:
