@@ -232,7 +232,7 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
         same_path = compress(repeated, (is_copy & ~has_other_path).tolist())
         # not a line of a song
         siblings = {_siblings_around(page, *pair) for pair in same_path if len(texts[pair[0]]) >= 100}
-        for own, before in siblings - {None}:
+        for own, before in filter(None, siblings):
             begin, end = page.block_begin[own], page.block_end[own]
             if texts[begin:end] == texts[page.block_begin[before] : page.block_end[before]]:
                 copies[begin:end] = kept[begin:end]

@@ -22,7 +22,7 @@ from tamis.metadata.values import (
     keywords,
     split_names,
 )
-from tamis.metadata.visible import element_text, stated_language
+from tamis.metadata.visible import declared_language, element_text
 from tamis.metadata.visible_authors import stated_authors, visible_authors
 from tamis.metadata.visible_dates import visible_dates
 from tamis.page.addresses import base_address, domain, join_address, split_address
@@ -161,7 +161,7 @@ def read_metadata(page: Page, text: str = "", common: SiteFacts = NOTHING_COUNTE
     """
     facts: Facts = {"title": page.title} if page.title else {}
     sources = dict.fromkeys(facts, "markup")
-    language = stated_language(page)
+    language = declared_language(page)
     visible_facts = partial(_visible_facts, known=facts, common=common)
     readers: dict[str, Callable[[Page], Facts]] = {**SOURCES, "markup": visible_facts}
     for source, read_facts in readers.items():
@@ -395,7 +395,7 @@ def _microdata_facts(page: Page) -> Facts:
 
 def _visible_facts(page: Page, known: Facts, common: SiteFacts) -> Facts:
     """Facts that readers see: the language, and the dates as far as they are not known and not those of entries."""
-    facts: Facts = {"language": stated_language(page)}
+    facts: Facts = {"language": declared_language(page)}
     if _is_listing(page):
         return facts
     if not known.keys() >= set(_DATES):

@@ -20,11 +20,11 @@ import numpy as np
 from tamis.metadata.dates import dates_in, iso_date, short_dates_in
 from tamis.metadata.visible import (
     attribute_places,
+    declared_language,
     element_text,
     first_block,
     heading_block,
     place_scores,
-    stated_language,
 )
 from tamis.page.addresses import join_address
 from tamis.page.text import UNSEEN_CHARACTERS, WORD
@@ -192,7 +192,7 @@ def _leads_elsewhere(page: Page, link: int) -> bool:
 
 
 def _find_dates(page: Page) -> list[_Date]:
-    lines, language, found = page.block_texts(), stated_language(page), []
+    lines, language, found = page.block_texts(), declared_language(page), []
     heading = heading_block(page)
     visible: dict[int, list[tuple[date, str]]] = {}
     for block, at, end, value in _written_dates(page, language):
