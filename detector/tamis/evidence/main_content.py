@@ -248,22 +248,19 @@ def _excerpts(page: Page, texts: Sequence[str], long: list[int]) -> list[int]:
 
     Variants of a text, which stay, are nearly as long as the longest of them.
     """
-    long = [block for block in long if len(texts[block]) >= 100]
     by_beginning: defaultdict[str, list[int]] = defaultdict(list)
     for block in long:
-        by_beginning[texts[block][:30]].append(block)
-    if len(by_beginning) == len(long):  # as on most pages
+        if len(texts[block]) >= 100:
+            by_beginning[texts[block][:30]].append(block)
+    groups = [group for group in by_beginning.values() if len(group) > 1]
+    if not groups:  # as on most pages
         return []
     in_structure = within(page, tag_set("blockquote", "pre", "table", *LISTS).take(page.tag))[page.block_node]
     found = []
-    for alike in by_beginning.values():
-        group = [block for block in alike if not in_structure[block]]
-        if len(group) < 2:
-            continue
-        triples = [_triples(texts[block]) for block in group]
-        most = max(triples, key=len)
-        whole = group[triples.index(most)]
-        for block, own in zip(group, triples, strict=True):
+    for group in groups:
+        triples = {block: _triples(texts[block]) for block in group if not in_structure[block]}
+        whole, most = max(triples.items(), key=lambda item: len(item[1]), default=(0, set()))
+        for block, own in triples.items():
             if abs(block - whole) <= 4 and len(own) <= 0.8 * len(most) and _are_in(own, most):
                 found.append(block)
     return found
