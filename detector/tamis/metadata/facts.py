@@ -161,15 +161,13 @@ def read_metadata(page: Page, text: str = "", common: SiteFacts = NOTHING_COUNTE
     publisher, source = facts.pop("publisher", None), sources.pop("publisher", "")
     if publisher and "site_name" not in facts:
         facts["site_name"], sources["site_name"] = publisher, source
-    people = _without_site(facts.get("authors", []), facts, page.url)
-    if people:
-        facts["authors"] = people
     _choose_authors(page, facts, sources, common)
     _add_site_and_headline(page, facts, sources, common)
     base = base_address(page)
     for name in facts.keys() & {"canonical", "image"}:
         address = join_address(base, facts[name])
-        facts[name] = address if address and split_address(address).scheme in {"", "http", "https"} else None
+        is_web_address = split_address(address).scheme in {"", "http", "https"}
+        facts[name] = address if address and is_web_address else None
     _add_dates(page, facts, sources)
     _add_language(text, facts, sources)
     return Metadata(**facts, sources=sources)
@@ -255,30 +253,31 @@ def _choose_authors(page: Page, facts: Facts, sources: dict[str, str], common: S
     A byline with all declared names and more is whole where the declaration is not.
     """
     declared = facts.get("authors", [])
+    declared = _without_site(declared, facts, page.url) or declared
     people = _without_site(declared, facts, None)
-    of_site = [name for name in people if is_user_name(name) or letters_of(name) in common.texts]
-    if of_site:
+    doubtful = {name for name in people if is_user_name(name) or letters_of(name) in common.texts}
+    if doubtful:
         shown = page.block_lines.lower()
-        people = [name for name in people if name not in of_site or name.lower() in shown]
+        people = [name for name in people if name not in doubtful or name.lower() in shown]
     if not _is_listing(page):
-        is_wanted = set(of_site).issuperset(people)
-        seen = visible_authors(page) if is_wanted else stated_authors(page)
-        seen = _without_site(seen, facts, page.url) or seen
-        if seen and (is_wanted or _is_better(page, seen, people)):
-            facts["authors"], sources["authors"] = seen, "markup"
+        is_byline_needed = doubtful.issuperset(people)
+        byline = visible_authors(page) if is_byline_needed else stated_authors(page)
+        byline = _without_site(byline, facts, page.url) or byline
+        if byline and (is_byline_needed or _is_better(page, byline, people)):
+            facts["authors"], sources["authors"] = byline, "markup"
             return
-    if people or not set(of_site).issuperset(declared):
+    if people or not doubtful.issuperset(declared):
         facts["authors"] = people or declared
     else:
         facts.pop("authors", None)
         sources.pop("authors", None)
 
 
-def _is_better(page: Page, seen: list[str], declared: list[str]) -> bool:
+def _is_better(page: Page, byline: list[str], declared: list[str]) -> bool:
     """Whether a byline of people has all declared names and more, or none of them is anywhere on the page."""
-    if not all(" " in name for name in seen):
+    if not all(" " in name for name in byline):
         return False
-    if len(seen) > len(declared) and set(map(letters_of, declared)) <= set(map(letters_of, seen)):
+    if len(byline) > len(declared) and set(map(letters_of, declared)) <= set(map(letters_of, byline)):
         return True
     shown = page.block_lines.lower()
     return not any(name.lower() in shown for name in declared)
@@ -406,15 +405,15 @@ def _microdata_facts(page: Page) -> Facts:
     if not properties:
         return {}
     others = {"review", "reviews", "comment", "image", "video", "associatedMedia"}
-    of_others = is_among(page, [index for index, value in properties.items() if value in others])
-    of_others = within(page, of_others | tag_set("figure", "figcaption").take(page.tag))
+    in_others = is_among(page, [index for index, value in properties.items() if value in others])
+    in_others = within(page, in_others | tag_set("figure", "figcaption").take(page.tag))
     is_struck_out = within(page, STRUCK_OUT.take(page.tag))
     names = [index for index, value in properties.items() if value == "name"][:200]
     values: dict[str, str] = {}
     for index, value in properties.items():
         for stated in value.replace("dateCreated", "datePublished").split():
             key = "listPrice" if stated == "price" and is_struck_out[index] else stated
-            is_wanted = key in _OFFER_MICRODATA or (key in _MICRODATA and not of_others[index])
+            is_wanted = key in _OFFER_MICRODATA or (key in _MICRODATA and not in_others[index])
             if not is_wanted or values.get(key):
                 continue
             element = index

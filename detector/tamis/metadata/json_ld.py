@@ -39,7 +39,7 @@ _ESCAPE: Final = re.compile(  # tabs, line ends and whole pairs stay
     re.IGNORECASE | re.DOTALL | re.ASCII,
 )
 _OPENINGS: Final = re.compile(r"\A(?:\s|<!--|(?://\s*)?<!\[CDATA\[)+")
-# Linear: each comma looks through the white space behind it alone.
+# Linear: each comma looks through the white space after it alone.
 _TRAILING_COMMA: Final = re.compile(r",(?=\s*[}\]])")
 _ARTICLES: Final = re.compile(r"Article|BlogPosting|Report|Posting$|Review$")
 _THINGS: Final = frozenset(

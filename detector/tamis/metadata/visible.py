@@ -41,8 +41,8 @@ _CLASS_WORDS: Final = Memo(_split_class, max_size=5_000)
 
 
 @once_per_page
-def place_scores(page: Page) -> NDArray[np.float64]:
-    """float64[m], score of each block by its place: near the headline, early on the page, not in side content."""
+def position_scores(page: Page) -> NDArray[np.float64]:
+    """float64[m], score of each block by its position: near the headline, early on the page, not in side content."""
     block = np.arange(page.m)
     scores = -0.001 * np.minimum(block, 900)
     named = is_among(page, page.attributes.elements_with(attribute_places(page, _SIDE_CLASSES, "class", "id")))

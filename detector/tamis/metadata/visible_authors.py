@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tamis.metadata.values import is_byline, names_in_byline
-from tamis.metadata.visible import MAX_FACT_CHARACTERS, attribute_places, first_block, heading_block, place_scores
+from tamis.metadata.visible import MAX_FACT_CHARACTERS, attribute_places, first_block, heading_block, position_scores
 from tamis.page.tree import linked_runs, tag_set, within
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def visible_authors(page: Page) -> list[str]:
     """Names by ``rel=author``, class names, links to pages of authors, and lines as "By ..." near the headline."""
     if not page.m:
         return []
-    heading, by_place = heading_block(page), place_scores(page)
+    heading, by_position = heading_block(page), position_scores(page)
     wanted = ~_comment_blocks(page, heading)
     if heading is not None:
         wanted[heading] = False
@@ -59,7 +59,7 @@ def visible_authors(page: Page) -> list[str]:
     for block in range(first, min(page.m, first + 17)):
         marks_by_block.setdefault(block, _Marks(0.0, []))
     candidates = [
-        (marks.score + float(by_place[block]), block, marks.elements)
+        (marks.score + float(by_position[block]), block, marks.elements)
         for block, marks in marks_by_block.items()
         if wanted[block]
     ]
@@ -90,8 +90,8 @@ def _marked_elements(page: Page) -> dict[int, _Marks]:
     links = [place for place, value in possible_links if _AUTHOR_PAGE.search(value)]
     names_of_bylines = "author authors autor writer contributor contributors vcard fn byline username".split()
     names_of_captions = "image photo picture caption credit credits foto".split()
-    of_others = set(attribute_places(page, _COMMENT_CLASSES + names_of_captions, "class", "id"))
-    classes = [place for place in attribute_places(page, names_of_bylines, "class", "id") if place not in of_others]
+    in_others = set(attribute_places(page, _COMMENT_CLASSES + names_of_captions, "class", "id"))
+    classes = [place for place in attribute_places(page, names_of_bylines, "class", "id") if place not in in_others]
     unwanted = within(page, tag_set("form", "label", "button", "figure", "figcaption").take(page.tag))
     unwanted |= page.run_begin == page.run_end
     found: dict[int, _Marks] = {}

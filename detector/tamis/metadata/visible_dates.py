@@ -24,7 +24,7 @@ from tamis.metadata.visible import (
     element_text,
     first_block,
     heading_block,
-    place_scores,
+    position_scores,
 )
 from tamis.page.addresses import join_address
 from tamis.page.text import UNSEEN_CHARACTERS, WORD
@@ -126,7 +126,7 @@ def _score_date(page: Page, date: _Date, single: Collection[Callable[[str], bool
     A label that only one day on the page has, such as "Last updated", counts wherever it stands.
     """
     is_updated, is_published = bool(_UPDATED.search(date.label)), bool(_PUBLISHED.search(date.label))
-    score = float(place_scores(page)[date.block])
+    score = float(position_scores(page)[date.block])
     if any(is_label(date.label) for is_label in single):
         score = max(score, -0.5) + 2.0
     score += date.score + 1.5 * (date.block in _date_blocks(page)) - 5.0 * bool(_OTHER_DATE.search(date.label))
