@@ -98,23 +98,23 @@ def find_headline(page: Page, declared: str | None, site_name: str, common: Site
         common: what most pages of the site have.
     """
     host = domain(page.url or "")
-    stated = _Site(frozenset({letters_of(site_name)}) | common.texts, letters_of(host), host)
+    declared_site = _Site(frozenset({letters_of(site_name)}) | common.texts, letters_of(host), host)
+    site = declared_site._replace(names=declared_site.names.union(map(letters_of, site_names(page))))
     shown = [heading for heading in headings(page, "h1") if not common.has(page, heading)]
-    site = _Site(frozenset(map(letters_of, site_names(page))) | stated.names, stated.letters, host)
     in_title, _ = site.without_name(page.title)
     is_shown = letters_of(declared or "") in {letters_of(heading.text) for heading in shown}
     if not declared or (site.is_name(declared) and not site.is_name(page.title) and not is_shown):
         declared = normalize_text(page.title) or next((heading.text for heading in shown), None)
     if not declared:
         return Headline("", False, in_title)
-    _, headline = stated.without_name(_LABEL.sub("", declared), is_split_by_colon=True)
+    _, headline = declared_site.without_name(_LABEL.sub("", declared), is_split_by_colon=True)
     if len(headline) >= 60 and page.title.startswith(headline.rstrip("….")):  # it is cut off
         headline = page.title
-    stated_title = page.title if headline in page.title else headline
+    title = page.title if headline in page.title else headline
     visible = (
         _similar_heading(page, headline, shown, site)
-        or _shown_part(page, stated_title, site)
-        or _heading_of_story(page, headline, shown, site)
+        or _shown_part(page, title, site)
+        or _heading_of_main_content(page, headline, shown, site)
     )
     _, text = site.without_name(visible or headline)
     return Headline(text, bool(visible), in_title)
@@ -221,12 +221,12 @@ def _is_at_text(page: Page, heading: Heading) -> bool:
     return bool((block_lengths(page)[begin : begin + 6] >= 80).any())
 
 
-def _heading_of_story(page: Page, title: str, shown: list[Heading], site: _Site) -> str | None:
+def _heading_of_main_content(page: Page, title: str, shown: list[Heading], site: _Site) -> str | None:
     """The only ``h1`` of several words that text follows, where the page does not show its title."""
     if not split_address(page.url or "").path.strip("/"):  # a home page
         return None
-    at_text = [heading.text for heading in shown if _is_at_text(page, heading)]
-    found = [text for text in at_text if len(text.split()) >= 6 and not site.is_name(text)]
+    long = [heading for heading in shown if len(heading.text.split()) >= 6 and not site.is_name(heading.text)]
+    found = [heading.text for heading in long if _is_at_text(page, heading)]
     if len(found) != 1 or letters_of(title) in letters_of(page.block_lines):
         return None
     return found[0]
