@@ -77,7 +77,7 @@ def shown_by_scripts(draft: Draft, seen: Flags) -> Flags | None:
 def stated_blocks(page: Page) -> Flags | None:
     """bool[m], the blocks that a page states to be its subject; ``None`` if there are none, as on most pages."""
     marked = _marked_elements(page)
-    texts = stated_texts(page)
+    texts = list(dict.fromkeys(chain.from_iterable([texts for _, texts in stated_lists(page)])))
     if not (marked or texts):
         return None
     found = _blocks_with(page, texts) if texts else np.zeros(page.m, bool)
@@ -86,11 +86,6 @@ def stated_blocks(page: Page) -> Flags | None:
     elsewhere = elements_named(page, "nav", "footer", "aside")
     found &= ~within(page, is_among(page, elsewhere))[page.block_node]
     return found if found.any() else None
-
-
-def stated_texts(page: Page) -> list[str]:
-    """The distinct texts that the JSON-LD of a page states, such as each ingredient."""
-    return list(dict.fromkeys(text for _, texts in stated_lists(page) for text in texts))
 
 
 @once_per_page
@@ -136,6 +131,8 @@ def _lines(text: str) -> Iterator[str]:
 
 def _marked_elements(page: Page) -> list[int]:
     """Elements that microdata marks as ingredients and steps, and as questions and answers of an FAQPage."""
+    if "itemprop" not in page.attributes.names:  # as on most pages
+        return []
     marked = _elements_containing(page, ("recipeingredient", "ingredients", "recipeinstructions"), "itemprop")
     pages = _elements_containing(page, ("schema.org/faqpage",), "itemtype")
     if pages:
