@@ -30,7 +30,6 @@ _BETWEEN_SHOWN: Final = re.compile(  # also "新闻-新华网" and "「Treeviz�
 )
 _MAX_PARTS: Final = 15  # of a title, with what is between them
 _MAX_NAME_WORDS: Final = 4  # of a site
-_LABEL: Final = re.compile(r"^(?:View topic|Viewing topic|Thema anzeigen|Ver tema|Voir le sujet|Zobacz temat) ?[-:] ")
 _INNER_SIGNS: Final = tuple(":,;.!?)'’-")  # what follows a part of a sentence
 _GENERIC_TITLES: Final = frozenset(
     "home homepage index untitled untitleddocument document reactapp viteapp vueapp nextjsapp createnextapp app myapp"
@@ -107,7 +106,7 @@ def find_headline(page: Page, declared: str | None, site_name: str, common: Site
         declared = normalize_text(page.title) or next((heading.text for heading in shown), None)
     if not declared:
         return Headline("", False, in_title)
-    _, headline = declared_site.without_name(_LABEL.sub("", declared), is_split_by_colon=True)
+    _, headline = declared_site.without_name(declared, is_split_by_colon=True)
     if len(headline) >= 60 and page.title.startswith(headline.rstrip("….")):  # it is cut off
         headline = page.title
     title = page.title if headline in page.title else headline

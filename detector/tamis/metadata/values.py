@@ -56,7 +56,7 @@ _BETWEEN_NAMES: Final = re.compile(
 )
 _ADDRESS: Final = re.compile(r"://|^(?:www\.|\.{0,2}/)")
 _CREDENTIAL: Final = re.compile(r"[A-Z][A-Za-z.]{0,5}[®.]?")
-_USER_NAME: Final = re.compile(r"[a-z0-9_.-]+")
+
 _USER: Final = re.compile(r"[a-z0-9_]{3,20}|[A-Z][a-z]{1,20} [a-z]{3,20}")  # after "By"
 _LOWER_NAME: Final = re.compile(r"[a-z]{3,20} [a-z]{3,20}")  # of a marked element
 _PARTICLES: Final = frozenset(
@@ -217,7 +217,7 @@ def _is_name(text: str) -> bool:
 
 def is_user_name(text: str) -> bool:
     """Whether a name looks like that of an account, not of a person."""
-    return _USER_NAME.fullmatch(text) is not None
+    return re.fullmatch(r"[a-z0-9_.-]+", text) is not None
 
 
 def _is_role(text: str) -> bool:
