@@ -252,7 +252,7 @@ def _excerpts(page: Page, texts: Sequence[str], long: list[int]) -> list[int]:
     for block in long:
         if len(texts[block]) >= 100:
             by_beginning[texts[block][:30]].append(block)
-    groups = [group for group in by_beginning.values() if len(group) > 1]
+    groups = [group for group in by_beginning.values() if len(group) > 1 and len({texts[at] for at in group}) > 1]
     if not groups:  # as on most pages
         return []
     in_structure = within(page, tag_set("blockquote", "pre", "table", *LISTS).take(page.tag))[page.block_node]
