@@ -6,7 +6,8 @@ theme, its logo as the picture of every page.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,27 +19,22 @@ if TYPE_CHECKING:
     from tamis.arrays import Hashes
     from tamis.page.page import Page
 
-_COUNTED: Final = frozenset({"og:title", "twitter:title", "author", "article:author", "og:image", "twitter:image"})
-_SEPARATORS: Final = (" | ", " - ", " – ", " — ", " · ", " • ", " » ", " « ", " › ", " ‹ ", " :: ", " ~ ", ": ", "|")
-"""What stands between the parts of a title."""
-
 
 @once_per_page
 def declared_texts(page: Page) -> list[str]:
     """Letters of what the title and ``meta`` elements of a page state, in their order, each once."""
     texts = [page.title, *_ends_of(page.title)]
+    counted = {"og:title", "twitter:title", "author", "article:author", "og:image", "twitter:image"}
     for _, pairs in named_elements(page, "meta"):
-        if (pairs.get("property") or pairs.get("name") or "").lower() in _COUNTED:
+        if (pairs.get("property") or pairs.get("name") or "").lower() in counted:
             texts.append(pairs.get("content", ""))
     return list(dict.fromkeys(filter(None, map(letters_of, texts[:12]))))
 
 
 def _ends_of(title: str) -> list[str]:
     """First and last part of a title, each up to the nearest separator."""
-    separators = [each for each in _SEPARATORS if each in title]
-    first = min((title.split(each, 1)[0] for each in separators), key=len, default="")
-    last = min((title.rsplit(each, 1)[-1] for each in separators), key=len, default="")
-    return [first, last]
+    parts = re.split(r" (?:[|–—·•»«›‹~-]|::) |: |\|", title)
+    return [parts[0], parts[-1]] if len(parts) > 1 else ["", ""]
 
 
 @once_per_page

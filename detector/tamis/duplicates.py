@@ -38,15 +38,14 @@ MIN_WINDOWS: Final = 25
 """Different windows, in 30 words, below which texts have to be the same: there one changed word is a fifth of them."""
 
 SKETCH_BYTES: Final = 32
-_SKETCH_BITS: Final = 8 * SKETCH_BYTES
-MAX_SAMPLE: Final = 512
-"""Windows that a sketch is made of at most."""
+_MAX_SAMPLE: Final = 512  # windows that a sketch is made of
 
 MAX_PER_KEY: Final = 8
 """Originals that share a key of an index, such as reports of one series; the latest ones stay."""
 
-_FIRST, _SECOND = np.array(((0, 1), (2, 3), (0, 2), (1, 2), (0, 3), (1, 3), (0, 4), (1, 4), (2, 4), (3, 4))).T
 _KEY_BYTES: Final = 6
+_PAIRS: Final = np.array(((0, 1), (2, 3), (0, 2), (1, 2), (0, 3), (1, 3), (0, 4), (1, 4), (2, 4), (3, 4)))
+"""The pairs of a text's five smallest hashes, each a key of the text."""
 
 
 def shingles(text: str, size: int = 6, keep: int = KEEP) -> Hashes:
@@ -94,7 +93,7 @@ class Sketch(NamedTuple):
 
     Attributes:
         level: 1 in ``2**level`` of its windows were sampled: those whose hashes begin with ``level`` zero bits.
-        size: number of these windows, at most :data:`MAX_SAMPLE`.
+        size: number of these windows, at most 512.
         parities: of each of 256 classes of hashes whether it has an odd number of them, 32 bytes.
     """
 
@@ -114,14 +113,15 @@ class Windows:
     """
 
     def __init__(self, text: str) -> None:
-        self._hashes = shingles(text, keep=2 * MAX_SAMPLE)
-        smallest = self._hashes[: _SECOND.max() + 1]
-        if self.is_short:
-            digest = hashlib.blake2b(self._hashes.tobytes(), digest_size=_KEY_BYTES).digest()
-            self.keys = [digest] if len(smallest) else []
+        self._hashes = shingles(text, keep=2 * _MAX_SAMPLE)
+        if not len(self._hashes):
+            self.keys = []
+        elif self.is_short:
+            self.keys = [hashlib.blake2b(self._hashes.tobytes(), digest_size=_KEY_BYTES).digest()]
         else:
-            pairs = mix(smallest[_FIRST] * np.uint64(BASE) + smallest[_SECOND]).astype(">u8").tobytes()
-            self.keys = [pairs[at : at + _KEY_BYTES] for at in range(0, len(pairs), 8)]
+            first, second = self._hashes[_PAIRS.T]
+            codes = mix(first * np.uint64(BASE) + second).astype(">u8").tobytes()
+            self.keys = [codes[at : at + _KEY_BYTES] for at in range(0, len(codes), 8)]
 
     @property
     def is_short(self) -> bool:
@@ -132,7 +132,7 @@ class Windows:
     def sketch(self) -> Sketch:
         """What an index keeps of the text."""
         level = 0
-        while self._sample_size(level) > MAX_SAMPLE:
+        while self._sample_size(level) > _MAX_SAMPLE:
             level += 1
         return self._sketch_at(level)
 
@@ -143,22 +143,24 @@ class Windows:
         much; the same windows give 1. Short texts resemble each other by 1 or 0.
         """
         own = self._sketch_at(other.level)
-        if own.size >= 2 * MAX_SAMPLE:  # and maybe more, which were not kept
+        if own.size >= 2 * _MAX_SAMPLE:  # and maybe more, which were not kept
             return 0.0
         if self.is_short or (other.level == 0 and other.size < MIN_WINDOWS):
             return float(own == other)
         odd = (int.from_bytes(own.parities) ^ int.from_bytes(other.parities)).bit_count()
-        if 2 * odd >= _SKETCH_BITS:
+        bits = 8 * SKETCH_BYTES
+        if 2 * odd >= bits:
             return 0.0
-        different = max(-_SKETCH_BITS / 2 * log(1 - 2 * odd / _SKETCH_BITS), abs(own.size - other.size))
-        return max(own.size + other.size - different, 0.0) / (own.size + other.size + different)
+        different = max(-bits / 2 * log(1 - 2 * odd / bits), abs(own.size - other.size))
+        total = own.size + other.size
+        return max(total - different, 0.0) / (total + different)
 
     def _sample_size(self, level: int) -> int:
         return int(np.searchsorted(self._hashes, np.uint64(2 ** (64 - level) - 1), side="right"))
 
     def _sketch_at(self, level: int) -> Sketch:
-        size = self._sample_size(level)
-        counts = np.bincount((self._hashes[:size] % _SKETCH_BITS).astype(np.int64), minlength=_SKETCH_BITS)
+        size, bits = self._sample_size(level), 8 * SKETCH_BYTES
+        counts = np.bincount((self._hashes[:size] % bits).astype(np.int64), minlength=bits)
         return Sketch(level, size, np.packbits(counts & 1).tobytes())
 
 
@@ -188,17 +190,15 @@ def find_original(url: str, windows: Windows, known: Iterable[Original], min_res
     """
     # by a tenth of the distance to 1, .02 at .8, since estimates of pairs that resemble by .8 scatter by .016
     required = min_resemblance + 0.1 * (1 - min_resemblance)
-    verdict, most = Verdict(), (0.0, "")
+    most, best = 0.0, ""
     for original in known:
         resemblance = windows.resemblance(original.sketch)
         if resemblance < required:
             continue
         if is_same_page(original.url, url):
             return Verdict()
-        if (resemblance, original.url) > most:
-            most = resemblance, original.url
-            verdict = Verdict(original.url, round(resemblance, 4))
-    return verdict
+        most, best = max((most, best), (resemblance, original.url))
+    return Verdict(best, round(most, 4)) if most else Verdict()
 
 
 def is_same_page(a: str, b: str) -> bool:
@@ -255,17 +255,20 @@ class MemoryIndex:
         known = [original for home in homes for original in self._originals.get(home, ())]
         verdict = find_original(url, windows, known, self._min_resemblance)
         if verdict.duplicate_of is None:
-            home = keys[0]
-            others = [each for each in self._originals.pop(home, ()) if not is_same_page(each.url, url)]
-            self._originals[home] = [*others, Original(url, windows.sketch)][-MAX_PER_KEY:]
-            for alias in keys[1:2]:
-                homes_of_alias = [each for each in self._aliases.pop(alias, ()) if each != home]
-                self._aliases[alias] = [*homes_of_alias, home][-MAX_PER_KEY:]
-            for table in (self._originals, self._aliases):
-                if len(table) > self._max_documents:
-                    del table[next(iter(table))]
-        else:
-            for home in homes:  # it was met
-                if any(each.url == verdict.duplicate_of for each in self._originals.get(home, ())):
-                    self._originals[home] = self._originals.pop(home)
+            self._add(url, windows)
+            return verdict
+        for home in homes:  # the original was met
+            if any(each.url == verdict.duplicate_of for each in self._originals.get(home, ())):
+                self._originals[home] = self._originals.pop(home)
         return verdict
+
+    def _add(self, url: str, windows: Windows) -> None:
+        home = windows.keys[0]
+        others = [each for each in self._originals.pop(home, ()) if not is_same_page(each.url, url)]
+        self._originals[home] = [*others, Original(url, windows.sketch)][-MAX_PER_KEY:]
+        for alias in windows.keys[1:2]:
+            homes = [each for each in self._aliases.pop(alias, ()) if each != home]
+            self._aliases[alias] = [*homes, home][-MAX_PER_KEY:]
+        for table in (self._originals, self._aliases):
+            if len(table) > self._max_documents:
+                del table[next(iter(table))]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tamis.evidence.stated import stated_lists
 from tamis.metadata.json_ld import decode_json, json_ld_documents, json_ld_things
+from tamis.metadata.values import TAG
 from tamis.page.tree import named_elements
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from tamis.page.page import Page
 
-_MIN_WORDS: Final = 13  # of a text: names, labels and addresses have fewer
 _TEXT_KEYS: Final = frozenset(
     """
     articlebody body bodyhtml body_html bodytext content contenthtml content_html cooked copy description excerpt html
@@ -33,7 +33,11 @@ _STATE: Final = re.compile(
 _PUSH: Final = re.compile(r"self\.__next_f\.push\(\[1,(?=\")")
 _ROW: Final = re.compile(rb"[0-9a-f]{1,8}:(?:T([0-9a-f]{1,8}),|[A-Z]{0,2}(?=.))", re.DOTALL)
 _MAX_CHARACTERS: Final = 8_000_000  # of scripts, and of what is found in all documents, some of which are in others
-_TAG: Final = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]*)?>")
+_LISTS: Final = {
+    **dict.fromkeys(("recipeIngredient", "ingredients", "supply", "tool"), "ul"),
+    **dict.fromkeys(("recipeInstructions", "step", "steps"), "ol"),
+}
+"""The element for each field that a page states and that consists of short texts."""
 
 
 def article_in_data(page: Page, visible_characters: int = 0) -> str:
@@ -48,32 +52,30 @@ def article_in_data(page: Page, visible_characters: int = 0) -> str:
         left -= sum(map(len, texts))
         if left < 0:
             break
-        characters = sum(len(_TAG.sub("", text)) for text in texts)
+        characters = sum(len(TAG.sub("", text)) for text in texts)
         if characters > max_characters:
             max_characters = characters
             heading = f"<h1>{escape(title)}</h1>" if title else ""
-            parts = (f"<div>{text if _TAG.search(text) else _paragraphs(text)}</div>" for text in texts)
-            article = f"{heading}{''.join(parts)}"
+            article = heading + "".join(map(_division, texts))
             if isinstance(document, dict) and document.get("articleBody"):
                 break
+    if not article:
+        return ""
     head = f"<head><title>{escape(page.title)}</title></head>"
-    article += "".join(map(_list, *zip(*lists, strict=True))) if article and lists else ""
-    return f"<html>{head}<body><article>{article}</article></body></html>" if article else ""
+    article += "".join(_list(_LISTS[name], texts) for name, texts in lists)
+    return f"<html>{head}<body><article>{article}</article></body></html>"
 
 
-def _list(name: str, texts: Sequence[str]) -> str:
-    tag = _LISTS[name]
-    return f"<{tag}>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</{tag}>"
+def _list(tag: str, texts: Sequence[str]) -> str:
+    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    return f"<{tag}>{items}</{tag}>"
 
 
-_LISTS: Final = dict.fromkeys(("recipeIngredient", "ingredients", "supply", "tool"), "ul") | dict.fromkeys(
-    ("recipeInstructions", "step", "steps"), "ol"
-)
-"""The element for each field that a page states and that consists of short texts."""
-
-
-def _paragraphs(text: str) -> str:
-    return "".join(f"<p>{escape(part)}</p>" for part in re.split(r"\n\s*", text.strip()))
+def _division(text: str) -> str:
+    """A text as an element: HTML as it is, plain text as paragraphs."""
+    if not TAG.search(text):
+        text = "".join(f"<p>{escape(part)}</p>" for part in re.split(r"\n\s*", text.strip()))
+    return f"<div>{text}</div>"
 
 
 def _documents(page: Page) -> Iterator[Any]:
@@ -92,8 +94,9 @@ def _documents(page: Page) -> Iterator[Any]:
             yield decode_json(text)
         elif "javascript" in kind:
             scripts.append(text)
-    pushed = (decode_json(part) for text in scripts for part in _PUSH.split(text)[1:])
-    if flight := "".join(part for part in pushed if isinstance(part, str)):
+    pushed = [decode_json(part) for text in scripts for part in _PUSH.split(text)[1:]]
+    flight = "".join(part for part in pushed if isinstance(part, str))
+    if flight:
         yield list(_flight_rows(flight.encode()))
     yield from map(decode_json, page.attribute("data-preloaded").values())
     for text in scripts:
@@ -105,10 +108,12 @@ def _flight_rows(data: bytes) -> Iterator[Any]:
     """Yield the rows of React's server components: ``1a:["$", ...]``, or ``1a:T4d2,`` and that many bytes of text."""
     at = 0
     while row := _ROW.match(data, at):
-        end = row.end() + int(row[1], 16) if row[1] else (data.find(b"\n", row.end()) + 1 or len(data))
-        text = data[row.end() : end].decode(errors="replace")
-        yield {"text": text} if row[1] else decode_json(text)
-        at = end
+        if row[1]:
+            at = row.end() + int(row[1], 16)
+            yield {"text": data[row.end() : at].decode(errors="replace")}
+        else:
+            at = data.find(b"\n", row.end()) + 1 or len(data)
+            yield decode_json(data[row.end() : at].decode(errors="replace"))
 
 
 def _title_and_texts(document: Any, values_left: Iterator[int]) -> tuple[str, list[str]]:
@@ -125,12 +130,16 @@ def _title_and_texts(document: Any, values_left: Iterator[int]) -> tuple[str, li
         elif isinstance(value, list):
             waiting += reversed([(key, inner) for inner in value])
         elif isinstance(value, str):
-            if value[:1] in {"{", "["} and (inner := decode_json(value)) is not None:
+            inner = decode_json(value) if value.startswith(("{", "[")) else None
+            if inner is not None:
                 waiting.append((key, inner))
             elif key in {"headline", "title", "name"} and not title:
                 title = value.strip()
-            elif (key in _TEXT_KEYS or (not key and _TAG.search(value))) and len(
-                value.split(None, _MIN_WORDS)
-            ) >= _MIN_WORDS:
+            elif (key in _TEXT_KEYS or (not key and TAG.search(value))) and _is_long(value):
                 texts.setdefault(value)
     return title, list(texts)
+
+
+def _is_long(text: str) -> bool:
+    """Whether a text has 13 words: names, labels and addresses have fewer."""
+    return len(text.split(None, 12)) == 13

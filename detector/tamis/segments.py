@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from tamis.arrays import Flags, Integers
     from tamis.evidence.draft import Draft
     from tamis.page.page import Page
-
-_REASONS: Final = {
-    reason: reason.name.lower().replace("_", " ") for reason in Reason if reason not in {Reason.SCORE, Reason.UNWANTED}
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +85,12 @@ def make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[i
     found = []
     for root, path, reason in zip(roots, unit_paths(page, roots), _reasons(draft, section, roots), strict=True):
         text = "\n".join(texts[root])
-        is_rule = reason.startswith("rule")
-        if not is_rule and not template[root]:
-            shown_reason = reason if reason in {"site", "main content"} else ""
-        else:
-            shown_reason = "leftover" if not is_rule and find_leftovers(text, [text]) else reason
+        shown_reason = reason
+        if not reason.startswith("rule"):
+            if not template[root]:
+                shown_reason = reason if reason in {"site", "main content"} else ""
+            elif find_leftovers(text, [text]):
+                shown_reason = "leftover"
         found.append(
             Segment(
                 path=path,
@@ -123,10 +120,14 @@ def _reasons(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) 
         most: Flags = 2 * np.bincount(section, text, units) > np.bincount(section, all_text, units)
         return most[roots]
 
-    of_block = draft.reason[page.n :]
-    has_reason = {name: in_most(all_text * (of_block == reason)) for reason, name in _REASONS.items()}
-    named = has_reason | {"landmark": in_landmark, "links": in_most(linked_text)}
-    found: list[str] = np.select([*named.values()], [*named], "model").tolist()
+    reason_of_blocks = draft.reason[page.n :]
+    has_reason = {
+        reason.name.lower().replace("_", " "): in_most(all_text * (reason_of_blocks == reason))
+        for reason in Reason
+        if reason not in {Reason.SCORE, Reason.UNWANTED}
+    }
+    has_reason |= {"landmark": in_landmark, "links": in_most(linked_text)}
+    found: list[str] = np.select(list(has_reason.values()), list(has_reason), "model").tolist()
     rules = draft.options.rules
     return [
         f"rule: {rules[draft.rule[root]].selector}" if name == "rule" else name
@@ -157,7 +158,8 @@ def unit_paths(page: Page, units: Iterable[int]) -> list[str]:
             key = parent[element], names[element]
             steps.append(f"/{names[element]}[{number[element]}]" if siblings[key] > 1 else f"/{names[element]}")
             element, length = parent[element], length + len(steps[-1])
-        steps += ["/"] * (element >= 0)
+        if element >= 0:  # the path goes on above
+            steps.append("/")
         found.append("".join(reversed(steps)))
     return found
 

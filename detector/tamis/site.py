@@ -73,7 +73,8 @@ class Site:
         main_text = main_text_id(page, self._model)
         if main_text and self._counts.df(np.array([main_text], np.uint64))[0]:
             return False
-        return self._counts.add(_page_id(page), np.append(counted_units(page, self._model)[1], np.uint64(main_text)))
+        _, fingerprints, _ = counted_units(page, self._model)
+        return self._counts.add(_page_id(page), np.append(fingerprints, np.uint64(main_text)))
 
     def frequencies(self, page: Page, model: Model | None = None) -> tuple[Integers, int]:
         """Look up on how many pages each unit and each place code of a page occurs, and the number of pages counted.
@@ -106,7 +107,8 @@ class Site:
             FileNotFoundError: there is no such file.
             ValueError: the file holds no counts, is damaged, or its counts are of another version or model.
         """
-        site, packed = cls(budget, model), Path(path).read_bytes()
+        site = cls(budget, model)
+        packed = Path(path).read_bytes()
         header = _header(site._model)
         message = f"{path}: not the counts of a site, damaged, or of another version or model; count the pages again"
         if not packed.startswith(header):

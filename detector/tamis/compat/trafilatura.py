@@ -17,7 +17,7 @@ import string
 from dataclasses import replace
 from hashlib import blake2b
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from lxml import etree, html
@@ -26,12 +26,10 @@ import tamis
 from tamis.page.addresses import domain
 from tamis.page.parsing import parse_html
 
+if TYPE_CHECKING:
+    from tamis.models.decision import Favor
+
 _FORMATS: Final = ("html", "json", "markdown", "python", "txt")
-_HEADER: Final = "title author url hostname description sitename date categories tags fingerprint id".split()
-_JSON_NAMES: Final = {"url": "source", "sitename": "source-hostname", "description": "excerpt"}
-_EMPTY: Final = "fingerprint id license body comments commentsbody raw_text text filedate".split()
-_PRUNED: Final = "pruned"
-_BITS: Final = 64  # of a fingerprint
 
 
 class Document(SimpleNamespace):
@@ -146,13 +144,17 @@ def bare_extraction(
         )
     if output_format not in _FORMATS:
         raise ValueError(f"no such output_format: {output_format!r}; there are {', '.join(_FORMATS)}")
-    if (content := _content(filecontent)) is None:  # as of a page that could not be fetched
+    content = _content(filecontent)
+    if content is None:  # as of a page that could not be fetched
         return None
-    limits = tamis.DEFAULT_LIMITS if max_tree_size is None else replace(tamis.DEFAULT_LIMITS, max_nodes=max_tree_size)
+    limits = tamis.DEFAULT_LIMITS
+    if max_tree_size is not None:
+        limits = replace(limits, max_nodes=max_tree_size)
+    favor: Favor = "recall" if favor_recall else "balanced"
     cleaned = tamis.clean(
         _prune(content, [prune_xpath] if isinstance(prune_xpath, str) else prune_xpath),
         url,
-        favor="precision" if favor_precision else "recall" if favor_recall else "balanced",
+        favor="precision" if favor_precision else favor,
         tables=include_tables,
         images=include_images,
         links=include_links,
@@ -196,12 +198,14 @@ def _fingerprint(text: str) -> str:
 
     As in trafilatura, BLAKE2b hashes the words, the longest of them where these are enough.
     """
-    words = [word for each in text.split() if (word := each.strip(string.punctuation)).isalnum()]
+    words = [word.strip(string.punctuation) for word in text.split()]
+    words = [word for word in words if word.isalnum()]
     samples = ([word for word in words if len(word) > length] for length in (4, 3, 2, 1))
-    sample = next((each for each in samples if len(each) >= _BITS / 2), words)
-    hashes = [blake2b(word.encode(), digest_size=_BITS // 8).digest() for word in sample]
-    bits = np.unpackbits(np.frombuffer(b"".join(hashes), np.uint8).reshape(-1, _BITS // 8), axis=1)
-    return f"{int.from_bytes(np.packbits(2 * bits.sum(axis=0) >= len(hashes)).tobytes(), 'big'):x}"
+    sample = next((each for each in samples if len(each) >= 32), words)
+    hashes = b"".join(blake2b(word.encode(), digest_size=8).digest() for word in sample)
+    bits = np.unpackbits(np.frombuffer(hashes, np.uint8).reshape(-1, 8), axis=1)
+    majority = 2 * bits.sum(axis=0) >= len(sample)
+    return np.packbits(majority).tobytes().hex().lstrip("0") or "0"
 
 
 def _content(filecontent: Any) -> Any:
@@ -214,8 +218,8 @@ def _prune(content: Any, paths: list[str] | None) -> Any:
         return content
     root: Any = parse_html(content) if isinstance(content, str | bytes) else copy.deepcopy(content)
     for element in [found for path in paths for found in root.xpath(path)]:
-        element.tag = _PRUNED
-    etree.strip_elements(root, _PRUNED, with_tail=False)
+        element.tag = "pruned"
+    etree.strip_elements(root, "pruned", with_tail=False)
     return root
 
 
@@ -236,33 +240,43 @@ def _make_document(cleaned: tamis.Cleaned, url: str | None, author_blacklist: se
         language=facts.language,
         image=facts.image,
         pagetype=facts.kind,
-        **dict.fromkeys(_EMPTY),
+        **dict.fromkeys("fingerprint id license body comments commentsbody raw_text text filedate".split()),
     )
 
 
 def _write(document: Document, output_format: str, *, with_metadata: bool) -> str:
-    facts = {name: value for name in _HEADER if (value := getattr(document, name))} if with_metadata else {}
     if output_format == "json":
-        values = document.as_dict() if with_metadata else {"text": document.text, "comments": document.comments}
-        values = {_JSON_NAMES.get(name, name): ";".join(v) if isinstance(v, list) else v for name, v in values.items()}
-        return json.dumps({name: v for name, v in values.items() if "body" not in name}, ensure_ascii=False)
+        return _write_json(document, with_metadata=with_metadata)
+    names = "title author url hostname description sitename date categories tags fingerprint id".split()
+    facts = {name: getattr(document, name) for name in names if with_metadata and getattr(document, name)}
     if output_format == "html":
         return _write_html(document, facts)
-    written = {name: json.dumps(value, ensure_ascii=False) for name, value in facts.items()}
-    header = "".join(f"{name}: {value}\n" for name, value in written.items())
     text = "\n".join(filter(None, [document.text, document.comments]))
-    return f"---\n{header}---\n{text}" if with_metadata else text
+    if not with_metadata:
+        return text
+    header = "".join(f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in facts.items())
+    return f"---\n{header}---\n{text}"
+
+
+def _write_json(document: Document, *, with_metadata: bool) -> str:
+    renamed = {"url": "source", "sitename": "source-hostname", "description": "excerpt"}
+    names = list(document.as_dict()) if with_metadata else ["text", "comments"]
+    values = {renamed.get(name, name): _joined(getattr(document, name)) for name in names if "body" not in name}
+    return json.dumps(values, ensure_ascii=False)
 
 
 def _write_html(document: Document, facts: dict[str, Any]) -> str:
-    named = {name: ";".join(value) if isinstance(value, list) else value for name, value in facts.items()}
     root = etree.Element("html")
     head = etree.Element("head")
     body = copy.deepcopy(document.body)
-    head.extend(etree.Element("meta", name=name, content=value) for name, value in named.items())
+    head.extend(etree.Element("meta", name=name, content=_joined(value)) for name, value in facts.items())
     body.extend(document.commentsbody)
     root.extend([head, body])
     return etree.tostring(root, encoding="unicode", method="html")
+
+
+def _joined(value: Any) -> Any:
+    return ";".join(value) if isinstance(value, list) else value
 
 
 def _paragraphs(text: str) -> Any:

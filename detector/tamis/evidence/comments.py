@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -24,8 +25,14 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 
-NOTHING, COMMENT, THREAD, FORM = range(4)
-"""Kind of an element, according to its name."""
+class _Kind(IntEnum):
+    """Kind of an element, according to its name."""
+
+    NOTHING = 0
+    COMMENT = 1
+    THREAD = 2
+    FORM = 3
+
 
 _WORDS: Final = re.compile(
     r"commentaires?|comentarios?|comentários?|kommentare?n?|kommentarer|komentarz[ey]?|komentar[ei]?|komentáře"
@@ -47,51 +54,53 @@ _COMMENT_PARTS: Final = frozenset(
     """.split()  # noqa: SIM905  (ninety quoted names would be no easier to read)
 )
 """Other parts that the name of a comment may have; with any other part it is not one, such as ``comment-policy``."""
-_PARTS: Final = _COMMENT_PARTS | _THREAD_PARTS
 _KIND_BY_FULL_NAME: Final = {
-    "disqus_thread": THREAD, "dsq-content": THREAD, "dsq-comments": THREAD, "responses": THREAD,
-    "commentsection": THREAD, "respond": FORM, "replyform": FORM, "commentform": FORM, "wpd-field-comment": FORM,
-    "block-comment": NOTHING, "block-comment-0": NOTHING,  # Drupal's list of the site's latest comments
-}  # fmt: skip
+    **dict.fromkeys(("disqus_thread", "dsq-content", "dsq-comments", "responses", "commentsection"), _Kind.THREAD),
+    **dict.fromkeys(("respond", "replyform", "commentform", "wpd-field-comment"), _Kind.FORM),
+    # Drupal's list of the site's latest comments
+    **dict.fromkeys(("block-comment", "block-comment-0"), _Kind.NOTHING),
+}
 
-_SCHEMA_POSSIBLE: Final = attribute_predicate("itemtype", "itemprop", parts=["comment"])
-_TYPEOF_POSSIBLE: Final = attribute_predicate("typeof", parts=["comment"])
-_POSSIBLE: Final = attribute_predicate("class", "id", parts=(
+_NAMED: Final = attribute_predicate("class", "id", parts=(
     "oment", "omment", "yorum", "reactie", "pinglun", "dsq-", "disqus_thread", "respond", "responses", "replyform",
 ))  # fmt: skip
 """Cheap filter: every name that the tables above recognise contains one of these substrings."""
 
-_SCHEMA: Final = re.compile(r"schema\.org/(?:User)?Comments?\s*$|(?:^|\s)comment(?:\s|$)")
-_TYPEOF: Final = re.compile(r"(?i)(?:^|[\s:])(?:User)?Comment(?:\s|$)")
-
-_CONTAINERS: Final = tag_set(
-    "div", "section", "article", "aside", "ul", "ol", "li", "dl", "dt", "dd", "table", "tbody", "tr", "td", "form",
-    "blockquote", "p", "details",
-)  # fmt: skip
+_DECLARED: Final = {
+    attribute_predicate("itemtype", "itemprop", parts=["comment"]): re.compile(
+        r"schema\.org/(?:User)?Comments?\s*$|(?:^|\s)comment(?:\s|$)"
+    ),
+    attribute_predicate("typeof", parts=["comment"]): re.compile(r"(?i)(?:^|[\s:])(?:User)?Comment(?:\s|$)"),
+}
+"""Attributes of structured data that declare a comment: a predicate, and a pattern for those that match it."""
 
 
 def named_comments(page: Page) -> Flags | None:
     """bool[m], blocks in elements named like single comments, without code and the forms within; ``None`` for none."""
     table = page.attributes
-    if table.matches.keys().isdisjoint((_SCHEMA_POSSIBLE, _TYPEOF_POSSIBLE, _POSSIBLE)):
+    if table.matches.keys().isdisjoint((_NAMED, *_DECLARED)):
         return None
-    known = {place: _KIND_OF[re.sub(r"\d+", "0", value)] for place, value in table.matching(_POSSIBLE)}
-    for possible, pattern in ((_SCHEMA_POSSIBLE, _SCHEMA), (_TYPEOF_POSSIBLE, _TYPEOF)):
-        known |= {place: COMMENT for place, value in table.matching(possible) if pattern.search(value)}
-    if COMMENT not in known.values():  # as on most pages
+    known = {place: _KIND_OF[re.sub(r"\d+", "0", value)] for place, value in table.matching(_NAMED)}
+    for predicate, pattern in _DECLARED.items():
+        known |= {place: _Kind.COMMENT for place, value in table.matching(predicate) if pattern.search(value)}
+    if _Kind.COMMENT not in known.values():  # as on most pages
         return None
     kind = np.zeros(page.n, np.int8)
-    for each in (COMMENT, THREAD, FORM):  # the last of several counts
+    for each in (_Kind.COMMENT, _Kind.THREAD, _Kind.FORM):  # the last of several counts
         kind[table.elements_with([place for place, found in known.items() if found == each])] = each
-    kind[~_CONTAINERS.take(page.tag)] = NOTHING
+    containers = tag_set(
+        *("div", "section", "article", "aside", "ul", "ol", "li", "dl", "dt", "dd", "table", "tbody", "tr", "td"),
+        *("form", "blockquote", "p", "details"),
+    )
+    kind[~containers.take(page.tag)] = _Kind.NOTHING
     # an element named like one comment that contains a thread or a form is the whole thread
-    kind[(kind == COMMENT) & (subtree_sums(page, kind >= THREAD) > 0)] = THREAD
-    other = (kind == FORM) | tag_set("pre", "code").take(page.tag)
-    comments: Flags = _blocks(page, kind == COMMENT) & ~_blocks(page, other)
+    kind[(kind == _Kind.COMMENT) & (subtree_sums(page, kind >= _Kind.THREAD) > 0)] = _Kind.THREAD
+    other = (kind == _Kind.FORM) | tag_set("pre", "code").take(page.tag)
+    comments: Flags = _blocks_in(page, kind == _Kind.COMMENT) & ~_blocks_in(page, other)
     return comments if comments.any() else None
 
 
-def _blocks(page: Page, elements: Flags) -> Flags:
+def _blocks_in(page: Page, elements: Flags) -> Flags:
     """bool[m], blocks that begin inside one of these elements."""
     if not elements.any():
         return np.zeros(page.m, bool)
@@ -99,30 +108,30 @@ def _blocks(page: Page, elements: Flags) -> Flags:
     return inside[page.run_node[page.block_run_begin]] | inside[page.block_node]
 
 
-def _kind_of_value(value: str) -> int:
-    return max(map(_kind_of, value.split()), default=NOTHING)
+def _kind_of_value(value: str) -> _Kind:
+    return max(map(_kind_of_name, value.split()), default=_Kind.NOTHING)
 
 
-def _kind_of(name: str) -> int:
+def _kind_of_name(name: str) -> _Kind:
     """Kind according to one class or id name."""
     if len(name) > 80:
-        return NOTHING
+        return _Kind.NOTHING
     lowered = name.lower()
     if lowered in _KIND_BY_FULL_NAME:
         return _KIND_BY_FULL_NAME[lowered]
     found = _WORDS.search(lowered)
     if found is None:
-        return NOTHING
+        return _Kind.NOTHING
     rest = set(map(str.lower, _PART.findall(f"{name[: found.start()]} {name[found.end() :]}")))
     if rest & {"form", "respond"}:
-        return FORM
-    if not rest <= _PARTS:
-        return NOTHING
+        return _Kind.FORM
+    if rest - _THREAD_PARTS - _COMMENT_PARTS:
+        return _Kind.NOTHING
     is_plural = _PLURAL.search(found[0]) is not None
-    return THREAD if is_plural or rest & _THREAD_PARTS else COMMENT
+    return _Kind.THREAD if is_plural or rest & _THREAD_PARTS else _Kind.COMMENT
 
 
-_KIND_OF: Final = Memo[str, int](_kind_of_value, 16_384)
+_KIND_OF: Final = Memo[str, _Kind](_kind_of_value, 16_384)
 """Kind by the value of an attribute, all numbers in it 0: the comments of a page are numbered."""
 
 MAX_FORUM: Final = 0.3
@@ -138,20 +147,19 @@ def find_comments(page: Page, scores: Scores) -> Flags | None:
     if comments is None:
         return None
     words = block_words(page)
-    is_main = (scores.templateness[page.n :] < 0.5) & ~comments
+    main_words = words[(scores.templateness[page.n :] < 0.5) & ~comments].sum()
     forum = scores.decision.forum
-    # A page of an unknown kind may be a forum, whose first post is seldom longer than the others.
-    least = words[comments].sum() if forum is None else 0.0
-    has_main = words[is_main].sum() >= max(least, 10.0)  # such as a photo and a sentence
-    return comments if has_main and (forum or 0.0) <= MAX_FORUM else None
+    if main_words < 10 or (forum is not None and forum > MAX_FORUM):  # 10: a photo and a sentence
+        return None
+    if forum is None and main_words < words[comments].sum():
+        return None  # it may be a forum, whose first post is seldom longer than the others
+    return comments
 
 
-Comments = Literal["separate", "include", "drop"]
+Comments: TypeAlias = Literal["separate", "include", "drop"]
 
 COMMENTS: Final[tuple[Comments, ...]] = get_args(Comments)
 """What to do with reader comments."""
-
-_MAX_CONTROL_WORDS: Final = 3
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -195,12 +203,9 @@ def _without_controls(page: Page, comments: Flags) -> Flags:
     often as the most frequent one, so that an author of several comments is not taken for a control.
     """
     texts = page.block_texts()
-    short = [
-        block
-        for block in np.flatnonzero(comments & clickable_blocks(page)).tolist()
-        if len(texts[block].split(None, _MAX_CONTROL_WORDS)) <= _MAX_CONTROL_WORDS
-    ]
-    times = Counter(texts[block] for block in short)
+    clickable = np.flatnonzero(comments & clickable_blocks(page)).tolist()
+    short = [block for block in clickable if len(texts[block].split(None, 3)) <= 3]
+    times = Counter(map(texts.__getitem__, short))
     least = max(3, max(times.values(), default=0) / 2)
     kept = comments.copy()
     kept[[block for block in short if times[texts[block]] >= least]] = False
@@ -213,6 +218,7 @@ def _thread_sections(page: Page, thread: Flags) -> Indices:
     A block whose element holds other text, too, is a section of its own.
     """
     root = outermost(page.parent, elements_of_blocks(page, thread))
-    of_block = root[page.block_node]
-    own = np.arange(page.n, page.n + page.m, dtype=np.int32)
-    return np.concatenate([root, np.where(thread, np.where(of_block >= 0, of_block, own), np.int32(-1))])
+    by_block = root[page.block_node]
+    blocks = np.arange(page.n, page.n + page.m, dtype=np.int32)
+    by_block = np.where(by_block >= 0, by_block, blocks)
+    return np.concatenate([root, np.where(thread, by_block, np.int32(-1))])

@@ -15,7 +15,7 @@ from tamis.hashing import mix
 from tamis.output.tables import data_tables
 from tamis.output.text import blocks_inside
 from tamis.page.attributes import attribute_predicate
-from tamis.page.text import WORD
+from tamis.page.text import WORD, word_windows
 from tamis.page.tree import (
     LISTS,
     TAG_ID,
@@ -42,10 +42,13 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", "summary")
-_BUTTON_POSSIBLE: Final = attribute_predicate("class", parts=("btn", "button", "cta"))
-_BUTTON: Final = re.compile(r"(?i)(?:^|[\s_-])(?:btn|button|cta)(?:$|[\s_-])")
-_DIGIT: Final = re.compile(r"\d")
-_OPENS: Final = re.compile(r"aria-(?:controls|expanded)|data-(?:.*-)?(?:target|toggle|tab|panel)")
+_BUTTON: Final = (
+    attribute_predicate("class", parts=("btn", "button", "cta")),
+    re.compile(r"(?i)(?:^|[\s_-])(?:btn|button|cta)(?:$|[\s_-])"),
+)
+_OPENS_PANEL: Final = re.compile(r"aria-(?:controls|expanded)|data-(?:.*-)?(?:target|toggle|tab|panel)")
+_OF_A_POST: Final = re.compile(r"(?:^|\s)(?:(?:post|node)-\d+|odd|even)(?:\s|$)")
+"""Classes that tell the posts of a list apart."""
 
 
 def cut_buttons(draft: Draft) -> None:
@@ -54,9 +57,8 @@ def cut_buttons(draft: Draft) -> None:
     A heading, what opens a panel, and a number, which may be a price, stay.
     """
     page = draft.page
-    links = page.attributes.elements_matching(_BUTTON_POSSIBLE, _BUTTON)
-    buttons = is_among(page, [element for element in links if page.tag[element] == TAG_ID["a"]])
-    buttons |= page.tag == TAG_ID["button"]
+    buttons = page.tag == TAG_ID["button"]
+    buttons |= is_among(page, page.attributes.elements_matching(*_BUTTON)) & (page.tag == TAG_ID["a"])
     if not buttons.any():
         return
     button = nearest(page.parent, buttons)[page.run_node]
@@ -70,7 +72,7 @@ def cut_buttons(draft: Draft) -> None:
         elements = set(button[begin:end][page.has_ink[begin:end]].tolist())
         labels[block] = (
             len(draft.texts[block].split()) <= 3 * len(elements)
-            and _DIGIT.search(draft.texts[block]) is None
+            and not any(map(str.isdecimal, draft.texts[block]))
             and not any(_opens_panel(page, element, buttons, last_of) for element in elements)
         )
     if (draft.kept & ~labels).any():
@@ -84,7 +86,7 @@ def _opens_panel(page: Page, element: int, buttons: Flags, last_of: dict[tuple[s
     """
     for pair in page.attributes[element]:
         name, value = pair
-        if _OPENS.fullmatch(name):
+        if _OPENS_PANEL.fullmatch(name):
             return True
         if name.startswith("data-"):
             if pair not in last_of:
@@ -110,11 +112,6 @@ def keep_parts_of_main_content(draft: Draft) -> None:
     draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
 
 
-_NOT_ROWS: Final = tag_set("nav", "aside", "header", "footer", "form", "dialog")
-_CONTROLS: Final = tag_set("form", "input", "button", "select", "textarea")
-_WHOLE_PAGE: Final = tag_set("html", "body", "form")
-
-
 def keep_rows(draft: Draft) -> None:
     """Keep rows, list items or cards that continue kept prose, with the headings between them.
 
@@ -126,28 +123,30 @@ def keep_rows(draft: Draft) -> None:
     if not h1.size or draft.choice.kind in {None, "article"}:
         return
     is_row = draft.scores.penalty[: page.n] >= 0.7  # siblings that are alike
-    runs = np.unique(page.parent[is_row & ~is_row[page.parent]])
-    begin, end = page.block_begin[runs], page.block_end[runs]
-    excluded = kept | within(page, _NOT_ROWS.take(page.tag))[page.block_node]
+    lists = np.unique(page.parent[is_row & ~is_row[page.parent]])
+    begin, end = page.block_begin[lists], page.block_end[lists]
+    without_rows = tag_set("nav", "aside", "header", "footer", "form", "dialog").take(page.tag)
+    excluded = kept | within(page, without_rows)[page.block_node]
     if draft.comments is not None:
         excluded |= draft.comments.excluded
     if draft.df is not None:
         excluded |= draft.df[page.n :] - 1 >= 0.2 * max(draft.pages - 1, 1)  # of the site's other pages
-    length, linked = run_lengths(page), linked_runs(page)
-    is_found = (begin > h1[0]) & (end - begin >= 3) & (sums_over_blocks(page, excluded)[runs] == 0)
-    is_found &= subtree_sums(page, _CONTROLS.take(page.tag))[runs] == 0
-    is_found &= sums_over_blocks(page, draft.lengths)[runs] >= 15 * (end - begin)
-    is_found &= (sums_over_runs(page, length * linked) < 0.5 * sums_over_runs(page, length))[runs]
-    around = nearest(page.parent, (page.block_begin <= h1[0]) & (h1[0] < page.block_end))[runs]
-    is_found &= ~_WHOLE_PAGE[page.tag[around]]
+    is_found = (begin > h1[0]) & (end - begin >= 3) & (sums_over_blocks(page, excluded)[lists] == 0)
+    controls = tag_set("form", "input", "button", "select", "textarea").take(page.tag)
+    is_found &= subtree_sums(page, controls)[lists] == 0
+    is_found &= sums_over_blocks(page, draft.lengths)[lists] >= 15 * (end - begin)
+    length = run_lengths(page)
+    is_found &= (sums_over_runs(page, length * linked_runs(page)) < 0.5 * sums_over_runs(page, length))[lists]
+    holds_h1 = (page.block_begin <= h1[0]) & (h1[0] < page.block_end)
+    is_found &= ~tag_set("html", "body", "form")[page.tag[nearest(page.parent, holds_h1)[lists]]]
     last_kept = np.maximum.accumulate(np.where(kept, np.arange(page.m), -1))
     headings = prefix_sums(blocks_inside(page, *_HEADINGS))
     found = np.zeros(page.m, bool)
-    for first, behind in zip(begin[is_found].tolist(), end[is_found].tolist(), strict=True):
+    for first, list_end in zip(begin[is_found].tolist(), end[is_found].tolist(), strict=True):
         prose = last_kept[first - 1]
         between = first - prose - 1
         if prose >= 0 and draft.lengths[prose] >= 40 and headings[first] - headings[prose + 1] == between:
-            found[prose + 1 : behind] = True
+            found[prose + 1 : list_end] = True
     draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
 
 
@@ -180,24 +179,23 @@ def keep_headline(draft: Draft) -> None:
 def are_like_title(draft: Draft, headings: list[int]) -> list[bool]:
     """Whether the page's title repeats each of some blocks, or is the beginning of it, cut off."""
     title = WORD.findall(draft.page.title.lower())
+    title_words = frozenset(title)
     found = []
-    for words in (WORD.findall(draft.texts[block].lower()) for block in headings):
-        repeated = sum(map(frozenset(title).__contains__, words))
+    for block in headings:
+        words = WORD.findall(draft.texts[block].lower())
+        repeated = sum(map(title_words.__contains__, words))
         is_cut_off = len(title) >= 6 and words[: len(title)] == title
         found.append(is_cut_off or (bool(title) and repeated >= 0.8 * max(len(words), 1)))
     return found
 
 
-_OF_A_POST: Final = re.compile(r"(?:^|\s)(?:(?:post|node)-\d+|odd|even)(?:\s|$)")
-"""Classes that tell the posts of a list apart."""
-
-
 def cut_later_copies(draft: Draft) -> None:
     """Cut exact copies of earlier content or comments, such as copies for another screen size."""
-    if draft.options.deduplicate:
-        written = [] if draft.comments is None else [draft.comments.comments]
-        for blocks in (draft.kept, *written):
-            draft.overrule(find_later_copies(draft.page, draft.texts, blocks), Reason.COPY, cut=True)
+    if not draft.options.deduplicate:
+        return
+    draft.overrule(find_later_copies(draft.page, draft.texts, draft.kept), Reason.COPY, cut=True)
+    if draft.comments is not None:
+        draft.overrule(find_later_copies(draft.page, draft.texts, draft.comments.comments), Reason.COPY, cut=True)
 
 
 def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
@@ -215,10 +213,12 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
     copies = np.zeros(len(texts), bool)
     long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= 40]  # not a name or a price
     copies[_excerpts(page, texts, long)] = True
-    if len({texts[block] for block in long}) == len(long):  # as on most pages
-        return copies
+    copies[_repeated_without_scripts(page, texts, long)] = True
     first_block = {texts[block]: block for block in reversed(long)}
-    repeated = [(block, original) for block in long if (original := first_block[texts[block]]) != block]
+    if len(first_block) == len(long):  # as on most pages
+        return copies
+    pairs = [(block, first_block[texts[block]]) for block in long]
+    repeated = [(block, original) for block, original in pairs if block != original]
     copy, original = page.block_node[np.array(repeated).T]
     structure = nearest(page.parent, tag_set("table", *LISTS).take(page.tag))
     in_another = (structure[copy] >= 0) & (structure[copy] != structure[original])
@@ -229,12 +229,10 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
         paths = _path_hashes(page)
         has_other_path = paths[copy] != paths[original]
         copies[[block for block, _ in compress(repeated, (is_copy & has_other_path).tolist())]] = True
-        siblings = {
-            pair
-            for block, before in compress(repeated, (is_copy & ~has_other_path).tolist())
-            if len(texts[block]) >= 100 and (pair := _siblings_around(page, block, before))  # no line of a song
-        }
-        for own, before in siblings:
+        same_path = compress(repeated, (is_copy & ~has_other_path).tolist())
+        # not a line of a song
+        siblings = {_siblings_around(page, *pair) for pair in same_path if len(texts[pair[0]]) >= 100}
+        for own, before in filter(None, siblings):
             begin, end = page.block_begin[own], page.block_end[own]
             if texts[begin:end] == texts[page.block_begin[before] : page.block_end[before]]:
                 copies[begin:end] = kept[begin:end]
@@ -246,35 +244,42 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
 
 
 def _excerpts(page: Page, texts: Sequence[str], long: list[int]) -> list[int]:
-    """Those of the long blocks that are nearly in one that begins alike beside them, or in ``noscript``.
+    """Those of the long blocks that are nearly in one that begins alike and is at most four blocks away.
 
-    Variants of a text are nearly as long as the longest of them.
+    Variants of a text, which stay, are nearly as long as the longest of them.
     """
-    alike: defaultdict[str, list[int]] = defaultdict(list)
+    by_beginning: defaultdict[str, list[int]] = defaultdict(list)
     for block in long:
         if len(texts[block]) >= 100:
-            alike[texts[block][:30]].append(block)
-    groups = [blocks for blocks in alike.values() if len({texts[block] for block in blocks}) > 1]
+            by_beginning[texts[block][:30]].append(block)
+    groups = [group for group in by_beginning.values() if len(group) > 1 and len({texts[at] for at in group}) > 1]
+    if not groups:  # as on most pages
+        return []
+    in_structure = within(page, tag_set("blockquote", "pre", "table", *LISTS).take(page.tag))[page.block_node]
     found = []
-    if groups:
-        in_structure = within(page, tag_set("blockquote", "pre", "table", *LISTS).take(page.tag))[page.block_node]
-        for group in groups:
-            triples = {block: _triples(texts[block]) for block in group if not in_structure[block]}
-            whole = max(triples, key=lambda block: len(triples[block]), default=0)
-            most = 0.8 * len(triples.get(whole, ()))
-            near = [block for block in triples if abs(block - whole) <= 4 and len(triples[block]) <= most]
-            found += [block for block in near if _are_in(triples[block], triples[whole])]
-    if "noscript" in page.tag_names:
-        is_inside = within(page, page.tag == TAG_ID["noscript"])[page.block_node]
-        if inner := [block for block in long if is_inside[block]]:
-            others = set().union(*(_triples(texts[block]) for block in long if not is_inside[block]))
-            found += [block for block in inner if _are_in(_triples(texts[block]), others)]
+    for group in groups:
+        triples = {block: _triples(texts[block]) for block in group if not in_structure[block]}
+        whole, most = max(triples.items(), key=lambda item: len(item[1]), default=(0, set()))
+        for block, own in triples.items():
+            if abs(block - whole) <= 4 and len(own) <= 0.8 * len(most) and _are_in(own, most):
+                found.append(block)
     return found
 
 
+def _repeated_without_scripts(page: Page, texts: Sequence[str], long: list[int]) -> list[int]:
+    """Those of the long blocks in ``noscript`` that others repeat."""
+    if "noscript" not in page.tag_names:
+        return []
+    is_inside = within(page, page.tag == TAG_ID["noscript"])[page.block_node]
+    inner = [block for block in long if is_inside[block]]
+    if not inner:
+        return []
+    others = set().union(*(_triples(texts[block]) for block in long if not is_inside[block]))
+    return [block for block in inner if _are_in(_triples(texts[block]), others)]
+
+
 def _triples(text: str) -> set[tuple[str, ...]]:
-    words = WORD.findall(text.lower())
-    return set(zip(words, words[1:], words[2:], strict=False))
+    return set(word_windows(WORD.findall(text.lower()), 3))
 
 
 def _are_in(triples: Set[tuple[str, ...]], others: Set[tuple[str, ...]]) -> bool:

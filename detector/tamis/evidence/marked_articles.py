@@ -12,7 +12,7 @@ and lists of other articles, too.
 from __future__ import annotations
 
 import re
-from itertools import accumulate, compress
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -20,11 +20,11 @@ import numpy as np
 from tamis.evidence.comments import MAX_FORUM
 from tamis.evidence.draft import Reason
 from tamis.metadata.json_ld import JSON_LD_SCRIPTS, json_ld_documents, json_ld_scripts
-from tamis.metadata.values import as_list, unescape_text
+from tamis.metadata.values import TAG, as_list, unescape_text
 from tamis.output.text import blocks_inside
 from tamis.page.attributes import attribute_predicate
 from tamis.page.page import Page, PageTooLarge
-from tamis.page.text import WORD
+from tamis.page.text import WORD, word_windows
 from tamis.page.tree import (
     LISTS,
     block_lengths,
@@ -39,7 +39,7 @@ from tamis.page.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tamis.arrays import Flags, Floats, Integers, Singles
     from tamis.evidence.draft import Draft
@@ -54,22 +54,19 @@ _ARTICLES: Final = frozenset(
 )
 """Types of schema.org whose ``articleBody`` is the whole article; for live blogs and forums it is the latest post."""
 
-# Linear: a tag ends at the next angle bracket.
-_MARKUP: Final = re.compile(r"</?[A-Za-z][^<>]*>")
-
 
 def article_bodies(page: Page) -> list[str]:
     """Distinct article bodies in the JSON-LD of a page, without markup and character references; skips invalid JSON."""
     has_body = ["articleBody" in script and len(script) <= 2_000_000 for script in json_ld_scripts(page)]
     if not any(has_body):  # as on most pages
         return []
-    documents = list(compress(json_ld_documents(page), has_body))
+    documents = compress(json_ld_documents(page), has_body)
     return list(dict.fromkeys(filter(None, map(_body, _things(documents)))))
 
 
-def _things(data: object) -> Iterator[dict[str, Any]]:
-    """Every object of a JSON document, at any depth."""
-    waiting = [data]
+def _things(documents: Iterable[object]) -> Iterator[dict[str, Any]]:
+    """Every object of JSON documents, at any depth."""
+    waiting = list(documents)
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
@@ -83,9 +80,9 @@ def _body(thing: dict[str, Any]) -> str:
     if not any(isinstance(kind, str) and kind in _ARTICLES for kind in as_list(thing.get("@type"))):
         return ""
     text = "\n".join(part for part in as_list(thing.get("articleBody")) if isinstance(part, str))
-    if not _MARKUP.search(text):
+    if not TAG.search(text):
         text = unescape_text(text)  # markup that was escaped twice
-    if _MARKUP.search(text):
+    if TAG.search(text):
         try:
             text = "\n".join(Page.parse(text).block_texts())
         except PageTooLarge:
@@ -96,33 +93,29 @@ def _body(thing: dict[str, Any]) -> str:
 MIN_MARKED_WORDS: Final = 100
 """Fewest words of a marked text (characters in an unspaced script); a shorter one is a teaser."""
 
-_MIN_BODY_FOUND: Final = 0.85  # fraction of a JSON-LD body that the page must contain
-_SHINGLE_WORDS: Final = 4  # consecutive words that are not in the body by chance
+_MARKS: Final = {
+    # microdata
+    attribute_predicate("itemprop", parts=["articlebody"]): re.compile(r"(?:^|\s)articleBody(?:\s|$)"),
+    # RDFa
+    attribute_predicate("property", parts=["articlebody", "content:encoded"]): re.compile(
+        r"(?:^|\s)(?:\w+:)?(?:articleBody|content:encoded)(?:\s|$)"
+    ),
+    # microformats
+    attribute_predicate("class", parts=["e-content"]): re.compile(r"(?:^|\s)e-content(?:\s|$)"),
+    # hAtom
+    attribute_predicate("class", parts=["entry-content"]): re.compile(r"(?:^|\s)entry-content(?:\s|$)"),
+}
+"""The attributes that mark an article: a predicate, and a pattern for those that match it."""
 
-
-def _mark(attribute: str, *words: str, prefix: str = "") -> tuple[int, re.Pattern[str]]:
-    """Predicate and pattern of the attributes that have one of these words."""
-    pattern = rf"(?:^|\s){prefix}(?:{'|'.join(words)})(?:\s|$)"
-    return attribute_predicate(attribute, parts=[word.lower() for word in words]), re.compile(pattern)
-
-
-_MARKS: Final = (
-    _mark("itemprop", "articleBody"),  # microdata
-    _mark("property", "articleBody", "content:encoded", prefix=r"(?:\w+:)?"),  # RDFa
-    _mark("class", "e-content"),  # microformats
-    _mark("class", "entry-content"),  # hAtom
+_FORUM: Final = (
+    attribute_predicate("itemtype", parts=("discussionforumposting", "qapage", "question", "answer")),
+    re.compile(r"schema\.org/(?:DiscussionForumPosting|QAPage|Question|Answer)\b"),
 )
-_POSSIBLE: Final = frozenset({JSON_LD_SCRIPTS, *(possible for possible, _ in _MARKS)})
-"""Predicates of which an attribute matches one on every page with a mark."""
-
-_FORUM: Final = re.compile(r"schema\.org/(?:DiscussionForumPosting|QAPage|Question|Answer)\b")
-_FORUM_POSSIBLE: Final = attribute_predicate(
-    "itemtype", parts=("discussionforumposting", "qapage", "question", "answer")
+_READERS: Final = (
+    attribute_predicate("class", "id", parts=("comment", "h-cite", "repl", "response")),
+    re.compile(r"(?i)(?:^|[\s_-])(?:comments?|h-cite|repl(?:y|ies)|responses?)(?:$|[\s_-])"),
 )
-
-_OF_READERS: Final = re.compile(r"(?i)(?:^|[\s_-])(?:comments?|h-cite|repl(?:y|ies)|responses?)(?:$|[\s_-])")
-"""Names of elements around reader comments, which use the same marks."""
-_READERS_POSSIBLE: Final = attribute_predicate("class", "id", parts=("comment", "h-cite", "repl", "response"))
+"""Elements around reader comments, which use the same marks."""
 
 
 def article_mark(page: Page) -> tuple[Singles, bool] | None:
@@ -133,12 +126,15 @@ def article_mark(page: Page) -> tuple[Singles, bool] | None:
         JSON-LD, blocks of too few words to be located. And whether JSON-LD has the text, rather than an element a mark.
     """
     attributes = page.attributes
-    if attributes.matches.keys().isdisjoint(_POSSIBLE):  # as on most pages
+    if attributes.matches.keys().isdisjoint((JSON_LD_SCRIPTS, *_MARKS)):  # as on most pages
         return None
-    if attributes.elements_matching(_FORUM_POSSIBLE, _FORUM):
+    if attributes.elements_matching(*_FORUM):
         return None  # marks are on each post, or on the first one only
-    for possible, mark in _MARKS:
-        found = _outermost(page, attributes.elements_matching(possible, mark))
+    for mark in _MARKS.items():
+        marked = attributes.elements_matching(*mark)
+        if not marked:
+            continue
+        found = _outermost(page, marked)
         if len(found) > 1:
             return None  # several articles, possibly teasers
         if found and _has_words(page, found[0], MIN_MARKED_WORDS):
@@ -151,25 +147,25 @@ def article_mark(page: Page) -> tuple[Singles, bool] | None:
 
 
 def _has_words(page: Page, element: int, least: int) -> bool:
-    texts = page.block_texts()[page.block_begin[element] : page.block_end[element]]
-    if sum(map(str.isalnum, " ".join(texts).split(None, 2 * least)[:-1])) >= least:  # a word at least, and found faster
-        return True
-    words = accumulate(len(WORD.findall(text)) for text in texts)
-    return any(number >= least for number in words)
+    words = 0
+    for text in page.block_texts()[page.block_begin[element] : page.block_end[element]]:
+        words += len(WORD.findall(text))
+        if words >= least:
+            return True
+    return False
 
 
 def _outermost(page: Page, elements: list[int]) -> list[int]:
     """Filter elements with text that are not inside another of them or inside comments; in document order."""
-    if not elements:
-        return []
-    readers = page.attributes.elements_matching(_READERS_POSSIBLE, _OF_READERS)
+    readers = page.attributes.elements_matching(*_READERS)
     if readers:
-        of_readers = within(page, is_among(page, readers) & (page.depth > 1))  # not of body, which describe the page
-        elements = [element for element in elements if not of_readers[element]]
+        in_comments = within(page, is_among(page, readers) & (page.depth > 1))  # classes of body describe the page
+        elements = [element for element in elements if not in_comments[element]]
     found: list[int] = []
     for element in elements:
-        held = page.block_end[element] > page.block_begin[element]
-        if held and not (found and element < page.end[found[-1]]):
+        has_text = page.block_end[element] > page.block_begin[element]
+        is_inside = bool(found) and element < page.end[found[-1]]
+        if has_text and not is_inside:
             found.append(element)
     return found
 
@@ -177,37 +173,30 @@ def _outermost(page: Page, elements: list[int]) -> list[int]:
 def _in_body(page: Page, body: str) -> Singles | None:
     """Find the blocks of a text: float32[m] as in :func:`article_mark`, ``None`` if the page has too little of it.
 
-    A block is part of the text if all its shingles of :data:`_SHINGLE_WORDS` words are, in any order; this takes linear
-    time.
+    A block is part of the text if all its windows of four words are, in any order: four are not there by chance. This
+    takes linear time.
     """
     whole = WORD.findall(body.lower())
-    words_of = [WORD.findall(text.lower()) for text in page.block_texts()]
-    if len(whole) < MIN_MARKED_WORDS or sum(map(len, words_of)) < _MIN_BODY_FOUND * len(whole):
+    if len(whole) < MIN_MARKED_WORDS:
         return None
-    known = set().union(*(_shingles(whole, length) for length in range(1, _SHINGLE_WORDS + 1)))
+    words_of_blocks = [WORD.findall(text.lower()) for text in page.block_texts()]
+    least = 0.85 * len(whole)
+    if sum(map(len, words_of_blocks)) < least:
+        return None
+    # Their hashes take less memory than the windows.
+    known = set().union(*(map(hash, word_windows(whole, size)) for size in (1, 2, 3, 4)))
     content, words_found = np.zeros(page.m, np.float32), 0
-    for block, words in enumerate(words_of):
-        length = min(len(words), _SHINGLE_WORDS)
-        if hash(tuple(words[:length])) in known and known.issuperset(_shingles(words, length)):
-            content[block] = 1 if length == _SHINGLE_WORDS else np.nan
-            words_found += len(words) if length == _SHINGLE_WORDS else 0
-    return content if words_found >= _MIN_BODY_FOUND * len(whole) else None
-
-
-def _shingles(words: list[str], length: int) -> Iterator[int]:
-    """Hashes of all windows of ``length`` consecutive words."""
-    return map(hash, zip(*(words[place:] for place in range(length)), strict=False))
+    for block, words in enumerate(words_of_blocks):
+        size = min(len(words), 4)
+        if hash(tuple(words[:size])) in known and known.issuperset(map(hash, word_windows(words, size))):
+            content[block] = 1 if size == 4 else np.nan
+            words_found += len(words) if size == 4 else 0
+    return content if words_found >= least else None
 
 
 def _without_heading(page: Page, content: Singles) -> Singles:
     """Unlabel main headings outside the mark, since only some authors include them."""
     return np.where(blocks_inside(page, "h1") & (content == 0), np.float32(np.nan), content)
-
-
-# Log-odds of template: the best whole numbers for the mean of the collections, by models that had seen none of the
-# pages; 4 to 8 do as well as 6. See docs/figures/accuracy.md.
-_ELSEWHERE: Final = 6.0
-_BESIDE: Final = 1.0  # in the innermost element that holds most of the article, and between the main heading and it
 
 
 def cut_outside_marked_article(draft: Draft) -> None:
@@ -241,34 +230,36 @@ def _cuts_nearly_all(before: Scores, after: Scores) -> bool:
 
 
 def _log_odds(page: Page, content: Singles) -> Floats:
-    """float64[n + m], log-odds to add; elements entirely elsewhere included, for models that score elements."""
+    """float64[n + m], log-odds to add; elements entirely elsewhere included, for models that score elements.
+
+    They are the best whole numbers for the mean of the collections, by models that had seen none of the pages; 4 to 8
+    do as well as 6. See docs/figures/accuracy.md.
+    """
+    elsewhere, beside = 6.0, 1.0
     inside = sums_over_blocks(page, block_lengths(page) * (content == 1))
-    holding = (inside >= 0.9 * inside[0]) & (page.block_end - page.block_begin > 1)
-    around = holding.nonzero()[0][-1] if holding.any() else 0
-    begin, end = page.block_begin[around], page.block_end[around]
-    elsewhere = (page.block_end <= begin) | (page.block_begin >= end)
-    of_block = np.full(page.m, _ELSEWHERE)
-    of_block[begin:end] = _BESIDE
+    holds_most = (inside >= 0.9 * inside[0]) & (page.block_end - page.block_begin > 1)
+    innermost = holds_most.nonzero()[0][-1] if holds_most.any() else 0
+    begin, end = page.block_begin[innermost], page.block_end[innermost]
+    is_elsewhere = (page.block_end <= begin) | (page.block_begin >= end)
+    by_block = np.full(page.m, elsewhere)
+    by_block[begin:end] = beside
     first = int((content == 1).argmax())
     headings = blocks_inside(page, "h1")[:first].nonzero()[0]
     if len(headings):
-        of_block[headings[-1] : first] = _BESIDE
-    of_block[_in_cards(page, content)] = _BESIDE
-    of_block[content != 0] = 0.0
-    return np.concatenate([np.where(elsewhere, _ELSEWHERE, 0.0), of_block])
-
-
-_LANDMARKS: Final = tag_set("main", "article")
-_STRUCTURES: Final = tag_set("table", *LISTS)
+        by_block[headings[-1] : first] = beside
+    by_block[_in_cards(page, content)] = beside
+    by_block[content != 0] = 0.0
+    return np.concatenate([np.where(is_elsewhere, elsewhere, 0.0), by_block])
 
 
 def _in_cards(page: Page, content: Singles) -> Flags:
     """bool[m], blocks of cards beside the article in the same landmark: of a recipe, of the facts of a thing."""
     marked = sums_over_blocks(page, content == 1)
-    around = _LANDMARKS.take(page.tag) & (marked == marked[0])
+    landmark = tag_set("main", "article").take(page.tag) & (marked == marked[0])
+    structures = within(page, tag_set("table", *LISTS).take(page.tag))
+    is_listed = structures.take(page.run_node) & ~linked_runs(page)
     lengths = run_lengths(page)
-    is_listed = within(page, _STRUCTURES.take(page.tag)).take(page.run_node) & ~linked_runs(page)
-    cards = (marked == 0) & within(page, around)
+    cards = (marked == 0) & within(page, landmark)
     cards &= sums_over_runs(page, lengths * is_listed) > 0.5 * sums_over_runs(page, lengths)
     inside: Flags = within(page, cards)[page.block_node]
     return inside
@@ -280,15 +271,15 @@ def with_titled_article(page: Page, scores: Scores) -> Scores:
     The scores stay unchanged if the titled article is short, or does not hold most of the text kept outside the others:
     then all of them are parts of one article.
     """
-    elements = elements_named(page, "article")
-    if len(elements) < 2 or not page.title:
+    articles = np.array(elements_named(page, "article"), np.int64)
+    if len(articles) < 2 or not page.title:
         return scores
-    headlines, articles = _headlines(page), np.array(elements)
+    headlines = _headlines(page)
     titled = next((element for element, fraction in headlines.items() if fraction >= 0.8), 0)
-    around = articles[(articles < titled) & (page.end[articles] > titled)]
-    if not len(around):
+    holding = articles[(articles < titled) & (page.end[articles] > titled)]
+    if not len(holding):
         return scores
-    main = int(around[-1])
+    main = int(holding[-1])
     others = articles[(page.end[articles] <= main) | (articles >= page.end[main])]
     same_rank = {element: headlines[element] for element in headlines if page.tag[element] == page.tag[titled]}
     elsewhere = _other_articles(page, others, same_rank)

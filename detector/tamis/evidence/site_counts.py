@@ -48,8 +48,6 @@ LEARNED: Final = Evidence(fraction=2.167, everywhere=2.5, place=0.487, presence=
 """The learned coefficients. ``everywhere`` is raised from 0.7, which changes no figure, so that what all pages repeat
 is cut even if the page's own score is confident."""
 
-_NOT_COUNTED: Final = Places(np.zeros(0, np.int32), np.zeros((0, 2), bool), np.zeros((0, 3), np.uint64))
-
 
 def adjust_by_site_counts(draft: Draft) -> None:
     """Adjust the scores by the site's counts; does nothing on the first page of a site."""
@@ -68,10 +66,8 @@ def cut_common_pictures(draft: Draft) -> None:
     """Cut pictures, videos and sounds that most of the other pages have: logos, icons, spacers beside content."""
     if draft.df is not None and draft.uses_counts:
         n = draft.page.n
-        draft.kept_units[:n] &= ~(_PICTURES.take(draft.page.tag) & on_most_pages(draft.df[:n], draft.pages))
-
-
-_PICTURES: Final = tag_set("img", "picture", "video", "audio")
+        pictures = tag_set("img", "picture", "video", "audio").take(draft.page.tag)
+        draft.kept_units[:n] &= ~(pictures & on_most_pages(draft.df[:n], draft.pages))
 
 
 def _in_long_runs(is_shared: Flags, lengths: Integers) -> Flags:
@@ -109,8 +105,12 @@ def find_evidence(
         float64[5, n + m], in the order of the attributes; elements have no place. float64[n + m], log-odds, 0 for units
         that are not counted.
     """
-    df, inputs, added = np.ascontiguousarray(df, np.int64), np.empty((len(LEARNED), len(df))), np.empty(len(df))
-    here = _NOT_COUNTED if places is None else find_places(page, model)
-    of_codes = here.codes if places is None else np.ascontiguousarray(places, np.int64)
-    core.site_evidence(df, pages, LEARNED, of_codes, here.by_block, here.above, templateness, inputs, added)
+    df = np.ascontiguousarray(df, np.int64)
+    inputs, added = np.empty((len(LEARNED), len(df))), np.empty(len(df))
+    if places is None:
+        here = Places(np.zeros(0, np.int32), np.zeros((0, 2), bool), np.zeros((0, 3), np.uint64))
+        counts = np.zeros(0, np.int64)
+    else:
+        here, counts = find_places(page, model), np.ascontiguousarray(places, np.int64)
+    core.site_evidence(df, pages, LEARNED, counts, here.by_block, here.above, templateness, inputs, added)
     return inputs, added

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 from unicodedata import combining, normalize
 
@@ -18,11 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MIN_YEAR: Final = 1990
-_MAX_DATE_CHARACTERS: Final = 200
-_MAX_YEARS: Final = 500  # in a text
-_WINDOW_CHARACTERS: Final = 32  # before a year
 
-_MONTH_NAMES: Final = """
+
+def _fold(name: str) -> str:
+    """Lower case without accents; the Turkish dotless i gets a dot."""
+    return "".join(c for c in normalize("NFKD", name.lower().replace("ı", "i")) if not combining(c))
+
+
+def _number_months(table: str) -> dict[str, int]:
+    """Number of the month by each of its names, whose first one begins a line."""
+    months = re.split(r"\n(?=\S)", table.strip())
+    return {_fold(name): number for number, names in enumerate(months, 1) for name in names.split()}
+
+
+_MONTHS: Final = _number_months("""
 jan january januar janner janvier janv enero ene gennaio gen janeiro januari sty stycznia styczen led ledna leden
     januara ian ianuarie oca ocak янв января январь січ січня ιαν ιανουαριου яну януари sijecnja gener يناير جانفي
     ינואר tammikuuta
@@ -51,19 +59,8 @@ nov november novembre noviembre novembro lis listopada listopad listopadu novemb
 dec december dez dezember decembre diciembre dic dicembre dezembro des desember gru grudnia grudzien prosince prosinec
     decembra decembrie ara aralik дек декабря декабрь груд грудня δεκ δεκεμβριου декември prosinca desembre ديسمبر
     דצמבר joulukuuta
-"""
+""")
 
-
-def _fold(name: str) -> str:
-    """Lower case without accents; the Turkish dotless i gets a dot."""
-    return "".join(c for c in normalize("NFKD", name.lower().replace("ı", "i")) if not combining(c))
-
-
-_MONTHS: Final = {
-    _fold(name): number
-    for number, names in enumerate(re.split(r"\n(?=\S)", _MONTH_NAMES.strip()), 1)
-    for name in names.split()
-}
 _YEAR_END: Final = r"(?!\d(?!\d?:\d\d))"  # also: "May 17, 20249:53 AM"
 _YEARS: Final = tuple(  # that begin with a literal, which is found fast
     re.compile(rf"{century}(?<!\d\d\d)\d\d{_YEAR_END}") for century in (19, 20)
@@ -86,18 +83,11 @@ _FORMATS: Final = tuple(
         r"(?<!\d)(?P<d>\d\d?)\s(?:tháng|thg)\s(?P<m>\d\d?),?\s(?:năm\s)?(?P<y>\d{4})" + _YEAR_END,
     )
 )
-_FORMATS_WITH: Final = {  # digits before the year, and behind it
-    (before, behind): [form for form in _FORMATS if (behind if form.groupindex["y"] == 1 else before)]
-    for before in (False, True)
-    for behind in (False, True)
-}
 _SHORT: Final = re.compile(r"(?P<a>)(?<![\d.,/-])(?P<d>\d\d)(?P<s>[./])(?P<m>\d\d)(?P=s)(?P<y>\d\d)(?![\d./-])")
 _IN_ADDRESS: Final = re.compile(
     r"[/_-]((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2]|/[a-z]{3}/)[/_-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)"
 )
 _MONTH_FIRST: Final = re.compile(r"en(?!-(?:gb|au|nz|ie|in|za|sg|hk|my))", re.IGNORECASE)
-_WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_DIGIT: Final = re.compile(r"\d")
 _GLUED: Final = re.compile(r"^.*(?=[A-Z])")  # "Ada ByronMay 17, 2024"
 _EPOCH: Final = re.compile(r"1\d{9}(?:\d{3})?")
 _COMPACT: Final = re.compile(r"((?:19|20)\d{6})(\d{6})")  # 20240517103000
@@ -110,8 +100,9 @@ def iso_date(value: object, language: str | None = None) -> str | None:
         value: a text; anything else has no date.
         language: code of the page's language, which decides whether 3/4/2024 is in March or April.
     """
-    if not isinstance(value, str) or not (text := value.strip()[:_MAX_DATE_CHARACTERS]):
+    if not isinstance(value, str):
         return None
+    text = value.strip()[:200]
     for parse in (_parse_timestamp, datetime.fromisoformat, parsedate_to_datetime):
         try:
             moment = parse(text)
@@ -120,22 +111,37 @@ def iso_date(value: object, language: str | None = None) -> str | None:
         if not _is_plausible(moment.year):
             return None
         has_time = len(text) > len("2024-05-17")
-        return (moment if has_time else moment.date()).isoformat()
+        return moment.isoformat() if has_time else moment.date().isoformat()
     return next((day for _, _, day in dates_in(text, language)), None)
 
 
 def dates_in(text: str, language: str | None = None) -> Iterator[tuple[int, int, str]]:
     """Yield begin, end and ISO 8601 day of the dates in a text; of dates that share a year only one."""
-    last = 0
-    for year, behind in sorted(year.span() for form in _YEARS for year in form.finditer(text))[:_MAX_YEARS]:
-        begin, end = max(last, year - _WINDOW_CHARACTERS), behind + _WINDOW_CHARACTERS // 2
-        digits = bool(_DIGIT.search(text, begin, year)), bool(_DIGIT.search(text, behind, end))
-        window = text[begin:end]
-        for found in chain.from_iterable(form.finditer(window) for form in _FORMATS_WITH[digits]):
-            if found.start("y") == year - begin and (day := _read_match(found, language)):
-                last = begin + found.end()
-                yield begin + found.start(), last, day
-                break
+    last_end = 0
+    years = sorted(year.span() for form in _YEARS for year in form.finditer(text))
+    for year_begin, year_end in years[:500]:
+        begin = max(last_end, year_begin - 32)
+        window = text[begin : year_end + 16]
+        found = _find_around(window, year_begin - begin, year_end - begin, language)
+        if found:
+            match, day = found
+            last_end = begin + match.end()
+            yield begin + match.start(), last_end, day
+
+
+def _find_around(window: str, year_begin: int, year_end: int, language: str | None) -> tuple[re.Match[str], str] | None:
+    """The first date with a year in a text of few characters, and its day."""
+    has_digit_before = any(map(str.isdecimal, window[:year_begin]))
+    has_digit_after = any(map(str.isdecimal, window[year_end:]))
+    for form in _FORMATS:
+        is_year_first = form.groupindex["y"] == 1
+        if not (has_digit_after if is_year_first else has_digit_before):
+            continue
+        for match in form.finditer(window):
+            day = _read_match(match, language) if match.start("y") == year_begin else None
+            if day:
+                return match, day
+    return None
 
 
 def short_dates_in(line: str, language: str | None = None) -> Iterator[tuple[int, int, str]]:
@@ -153,7 +159,8 @@ def is_month(word: str) -> bool:
 
 def date_in_address(url: str) -> str | None:
     """Return the date in an address, as in ``/2024/05/17/story``; ``None`` without one."""
-    if not (found := _IN_ADDRESS.search(url)):
+    found = _IN_ADDRESS.search(url)
+    if not found:
         return None
     month = found[2].strip("/")
     return _iso_day(found[1], month if month.isdecimal() else _MONTHS.get(month, 0), found[3])
@@ -175,8 +182,14 @@ def _order_day_and_month(found: re.Match[str], language: str | None, year: str) 
     is_month_first = found["s"] != "." and bool(_MONTH_FIRST.match(language or ""))
     if int(second) > 12 or (is_month_first and int(first) <= 12):
         first, second = second, first
-    days, weekday = (_iso_day(year, second, first), _iso_day(year, first, second)), (found["a"] or "").lower()
-    return next((day for day in days if day and _WEEKDAYS[date.fromisoformat(day).weekday()] == weekday), days[0])
+    likelier, other = _iso_day(year, second, first), _iso_day(year, first, second)
+    is_other = found["a"] and found["a"].lower() in {_weekday(other)} - {_weekday(likelier)}
+    return other if is_other else likelier
+
+
+def _weekday(day: str | None) -> str:
+    """The first three letters of the day of the week of an ISO 8601 day."""
+    return ("mon", "tue", "wed", "thu", "fri", "sat", "sun")[date.fromisoformat(day).weekday()] if day else ""
 
 
 def _parse_timestamp(seconds: str) -> datetime:

@@ -22,7 +22,7 @@ from tamis.metadata.values import (
     keywords,
     split_names,
 )
-from tamis.metadata.visible import element_text, stated_language
+from tamis.metadata.visible import declared_language, element_text
 from tamis.metadata.visible_authors import stated_authors, visible_authors
 from tamis.metadata.visible_dates import visible_dates
 from tamis.page.addresses import base_address, domain, join_address, split_address
@@ -60,7 +60,6 @@ _META: Final = {
     "image": "twitter:image twitter:image:src thumbnail",
     "language": "content-language dc.language language",
 }
-_LINKS: Final = {"canonical": "canonical", "image_src": "image"}
 _OFFER: Final = {  # as JSON-LD calls it
     "price": "product:sale_price:amount product:price:amount og:price:amount",
     "listPrice": "product:original_price:amount product:price:amount og:price:standard_amount",
@@ -72,25 +71,17 @@ _OFFER: Final = {  # as JSON-LD calls it
 _MICRODATA: Final = {
     "headline": "headline", "datePublished": "published", "dateModified": "modified", "author": "authors",
 }  # fmt: skip
-STRUCK_OUT: Final = tag_set("s", "del", "strike")
-_PICTURES: Final = tag_set("figure", "figcaption")
-_PROPERTIES: Final = _MICRODATA.keys() | frozenset(
+_OFFER_MICRODATA: Final = frozenset(
     """price listPrice lowPrice priceCurrency availability sku gtin gtin13 gtin14 gtin12 gtin8 isbn brand ratingValue
     reviewCount ratingCount""".split()
 )
-_BESIDE: Final = frozenset({"review", "reviews", "comment", "image", "video", "associatedMedia"})
-_AUTHORS: Final = """author byl citation_author dc.creator dcterms.creator parsely-author sailthru.author
-    article:author_name"""
-_LISTINGS: Final = frozenset({"archive", "paged", "search-results", "page-taxonomy"})  # classes of ``body``
+STRUCK_OUT: Final = tag_set("s", "del", "strike")
 _LISTING_ADDRESS: Final = re.compile(  # a month, a tag, a further page
     r"/(?:(?:19|20)\d\d/(?:0[1-9]|1[0-2])|(?:tags?|category|categories|kategorie|schlagwort|etiqueta|labels?)/[^/]+"
     r"|page/\d+)(?:/|/index\.html?)?\Z"
 )
-_MAX_NAMES: Final = 200  # elements with itemprop="name"
-_MIN_LANGUAGE_CHARACTERS: Final = 40
-_MAX_LANGUAGE_CHARACTERS: Final = 4_000
 _LANGUAGE: Final = re.compile(r"(?<![\w-])[a-zA-Z]{2,3}(?:[-_](?:[a-zA-Z]|[a-zA-Z0-9]{2,8}))*(?![\w-])", re.ASCII)
-_LAST_FIRST: Final = re.compile(r"^([^,]{2,40}), ([^,]{1,40})$")  # as citations have it
+
 _ISO_DATE: Final = re.compile(rb"20\d\d-\d\d-\d\d(?:[T ][\d:.Z+-]{5,30})?")
 _DATE_KEY: Final = re.compile(
     rb"""["'](?:((?:first_?|original_?)?publi(?:sh(?:ed)?|cation)_?(?:date|time|at|on)|date_?published|pub_?date)"""
@@ -98,12 +89,7 @@ _DATE_KEY: Final = re.compile(
     rb"""\\?["']\s*:\s*\\?["']\Z""",
     re.IGNORECASE,
 )
-_MAX_KEY_BYTES: Final = 40
-_MAX_SCRIPT_BYTES: Final = 4_000_000
-_MAX_SCRIPTS: Final = 300
-_MAX_DAYS_APART: Final = 1  # by time zones or a late edition
 _DATES: Final = ("modified", "published")
-_OF_ONE_PAGE: Final = frozenset({"headline", "image"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,33 +147,40 @@ def read_metadata(page: Page, text: str = "", common: SiteFacts = NOTHING_COUNTE
     """
     facts: Facts = {"title": page.title} if page.title else {}
     sources = dict.fromkeys(facts, "markup")
-    language = stated_language(page)
+    language = declared_language(page)
     visible_facts = partial(_visible_facts, known=facts, common=common)
     readers: dict[str, Callable[[Page], Facts]] = {**SOURCES, "markup": visible_facts}
     for source, read_facts in readers.items():
         for name, stated in read_facts(page).items():
-            if name in facts or (name in _OF_ONE_PAGE and letters_of(stated or "") in common.texts):
+            if name in facts or (name in {"headline", "image"} and letters_of(stated or "") in common.texts):
                 continue
-            value = iso_date(stated, language) if name in _DATES else stated
-            if name == "language" and value:
-                value = next(iter(_LANGUAGE.findall(value)), "").replace("_", "-")
+            value = _normalize_fact(name, stated, language)
             if value:
                 facts[name] = value
-                sources["site_name" if name == "publisher" else name] = source
-    if (publisher := facts.pop("publisher", None)) and "site_name" not in facts:
-        facts["site_name"] = publisher
-    outlet = {facts.get("site_name", "")}
-    if people := [name for name in facts.get("authors", []) if not _is_site(name, outlet, page.url)]:
-        facts["authors"] = people
+                sources[name] = source
+    publisher, source = facts.pop("publisher", None), sources.pop("publisher", "")
+    if publisher and "site_name" not in facts:
+        facts["site_name"], sources["site_name"] = publisher, source
     _choose_authors(page, facts, sources, common)
     _add_site_and_headline(page, facts, sources, common)
     base = base_address(page)
     for name in facts.keys() & {"canonical", "image"}:
         address = join_address(base, facts[name])
-        facts[name] = address if address and split_address(address).scheme in {"", "http", "https"} else None
+        is_web_address = split_address(address).scheme in {"", "http", "https"}
+        facts[name] = address if address and is_web_address else None
     _add_dates(page, facts, sources)
     _add_language(text, facts, sources)
     return Metadata(**facts, sources=sources)
+
+
+def _normalize_fact(name: str, stated: Any, language: str | None) -> Any:
+    """Write a date as ISO 8601 and a language as a code; other facts stay as they are."""
+    if name in _DATES:
+        return iso_date(stated, language)
+    if name == "language":
+        code = _LANGUAGE.search(stated or "")
+        return code and code[0].replace("_", "-")
+    return stated
 
 
 def _add_site_and_headline(page: Page, facts: Facts, sources: dict[str, str], common: SiteFacts) -> None:
@@ -195,51 +188,63 @@ def _add_site_and_headline(page: Page, facts: Facts, sources: dict[str, str], co
     site = facts.get("site_name", "")
     headline = find_headline(page, facts.get("headline"), site, common)
     if headline.text:
-        source = sources.get("headline", "markup")
-        facts["headline"], sources["headline"] = headline.text, "markup" if headline.is_visible else source
+        facts["headline"] = headline.text
+        if headline.is_visible or "headline" not in sources:
+            sources["headline"] = "markup"
     if headline.site_name and not site:
         facts["site_name"], sources["site_name"] = headline.site_name, "markup"
 
 
 def _add_language(text: str, facts: Facts, sources: dict[str, str]) -> None:
     """Add the language of a text that states none, or is not in English though its template says so."""
-    sample = text[:_MAX_LANGUAGE_CHARACTERS]
-    if facts.get("language", "")[:2].lower() == "en" and 2 * len(sample.encode("ascii", "ignore")) < len(sample):
+    sample = text[:4_000]
+    is_mostly_ascii = 2 * len(sample.encode("ascii", "ignore")) >= len(sample)
+    if not is_mostly_ascii and facts.get("language", "")[:2].lower() == "en":
         del facts["language"], sources["language"]
-    if "language" not in facts and len(text) >= _MIN_LANGUAGE_CHARACTERS and (language := _detect_language(sample)):
+    if "language" in facts or len(text) < 40:
+        return
+    language = _detect_language(sample)
+    if language:
         facts["language"], sources["language"] = language, "text"
 
 
 def _add_dates(page: Page, facts: Facts, sources: dict[str, str]) -> None:
     """Add the date of the address, which also replaces a visible date far from it, then dates in scripts."""
-    day, published = date_in_address(page.url or facts.get("canonical") or ""), facts.get("published")
+    day = date_in_address(page.url or facts.get("canonical") or "")
+    published = facts.get("published")
     if day and (not published or (sources["published"] == "markup" and _are_apart(day, published))):
         facts["published"], sources["published"] = day, "address"
-    if any(name not in facts for name in _DATES):
-        for name, stated in _dates_in_scripts(page).items():
-            if name not in facts and (date := iso_date(stated)):
-                facts[name], sources[name] = date, "script"
+    if facts.keys() >= set(_DATES):
+        return
+    for name, stated in _dates_in_scripts(page).items():
+        date = iso_date(stated)
+        if date and name not in facts:
+            facts[name], sources[name] = date, "script"
 
 
 def _dates_in_scripts(page: Page) -> dict[str, str]:
     """Dates in the page's scripts other than JSON-LD, each if they state only one of its kind."""
     found: dict[str, dict[str, str]] = {name: {} for name in _DATES}  # by day
-    left = _MAX_SCRIPT_BYTES
     read = set(page.attributes.elements_matching(JSON_LD_SCRIPTS)) if any(json_ld_documents(page)) else set()
-    for index in elements_named(page, "script")[:_MAX_SCRIPTS]:
+    bytes_left = 4_000_000
+    for index in elements_named(page, "script")[:300]:
         if index in read:
             continue
         text = page.raw_texts[index]
-        left -= len(text)
-        for date in _ISO_DATE.finditer(text) if left > 0 else ():
-            if key := _DATE_KEY.search(text[max(0, date.start() - _MAX_KEY_BYTES) : date.start()]):
+        bytes_left -= len(text)
+        if bytes_left <= 0:
+            continue
+        for date in _ISO_DATE.finditer(text):
+            key = _DATE_KEY.search(text[max(0, date.start() - 40) : date.start()])
+            if key:
                 stated = date[0].decode()
                 found["published" if key[1] else "modified"].setdefault(stated[:10], stated)
     return {name: next(iter(dates.values())) for name, dates in found.items() if len(dates) == 1}
 
 
 def _are_apart(day: str, other: str) -> bool:
-    return abs((datetime.fromisoformat(day[:10]) - datetime.fromisoformat(other[:10])).days) > _MAX_DAYS_APART
+    """Whether two dates differ by more than a time zone or a late edition."""
+    return abs((datetime.fromisoformat(day[:10]) - datetime.fromisoformat(other[:10])).days) > 1
 
 
 def _choose_authors(page: Page, facts: Facts, sources: dict[str, str], common: SiteFacts) -> None:
@@ -247,31 +252,32 @@ def _choose_authors(page: Page, facts: Facts, sources: dict[str, str], common: S
 
     A byline with all declared names and more is whole where the declaration is not.
     """
-    declared, outlet = facts.get("authors", []), {facts.get("site_name", "")}
-    people = [name for name in declared if not _is_site(name, outlet, None)]
-    of_site = [name for name in people if is_user_name(name) or letters_of(name) in common.texts]
-    if of_site:
+    declared = facts.get("authors", [])
+    declared = _without_site(declared, facts, page.url) or declared
+    people = _without_site(declared, facts, None)
+    doubtful = {name for name in people if is_user_name(name) or letters_of(name) in common.texts}
+    if doubtful:
         shown = page.block_lines.lower()
-        people = [name for name in people if name not in of_site or name.lower() in shown]
+        people = [name for name in people if name not in doubtful or name.lower() in shown]
     if not _is_listing(page):
-        is_wanted = all(name in of_site for name in people)
-        seen = visible_authors(page) if is_wanted else stated_authors(page)
-        seen = [name for name in seen if not _is_site(name, outlet, page.url)] or seen
-        if seen and (is_wanted or _is_better(page, seen, people)):
-            facts["authors"], sources["authors"] = seen, "markup"
+        is_byline_needed = doubtful.issuperset(people)
+        byline = visible_authors(page) if is_byline_needed else stated_authors(page)
+        byline = _without_site(byline, facts, page.url) or byline
+        if byline and (is_byline_needed or _is_better(page, byline, people)):
+            facts["authors"], sources["authors"] = byline, "markup"
             return
-    if people or any(name not in of_site for name in declared):
+    if people or not doubtful.issuperset(declared):
         facts["authors"] = people or declared
     else:
         facts.pop("authors", None)
         sources.pop("authors", None)
 
 
-def _is_better(page: Page, seen: list[str], declared: list[str]) -> bool:
+def _is_better(page: Page, byline: list[str], declared: list[str]) -> bool:
     """Whether a byline of people has all declared names and more, or none of them is anywhere on the page."""
-    if not all(" " in name for name in seen):
+    if not all(" " in name for name in byline):
         return False
-    if len(seen) > len(declared) and set(map(letters_of, declared)) <= set(map(letters_of, seen)):
+    if len(byline) > len(declared) and set(map(letters_of, declared)) <= set(map(letters_of, byline)):
         return True
     shown = page.block_lines.lower()
     return not any(name.lower() in shown for name in declared)
@@ -282,13 +288,19 @@ def _is_listing(page: Page) -> bool:
     if _LISTING_ADDRESS.search(split_address(page.url or "").path):
         return True
     classes = {name for _, pairs in named_elements(page, "body") for name in pairs.get("class", "").split()}
-    return not classes.isdisjoint(_LISTINGS) and "single" not in classes
+    return "single" not in classes and not classes.isdisjoint(("archive", "paged", "search-results", "page-taxonomy"))
 
 
-def _is_site(text: str, names: set[str], url: str | None) -> bool:
-    """Whether a text is one of the site's names, or of its host."""
-    own = letters_of(text)
-    return bool(own) and (own in map(letters_of, names) or (len(own) > 3 and own in letters_of(domain(url or ""))))
+def _without_site(names: list[str], facts: Facts, url: str | None) -> list[str]:
+    """The names that are neither that of the site nor, if the address is given, in its host."""
+    site, host = letters_of(facts.get("site_name", "")), letters_of(domain(url or ""))
+    found = []
+    for name in names:
+        letters = letters_of(name)
+        is_site = letters == site or (len(letters) > 3 and letters in host)
+        if not (letters and is_site):
+            found.append(name)
+    return found
 
 
 def _detect_language(text: str) -> str | None:
@@ -318,13 +330,17 @@ def _contents(metas: Iterable[dict[str, str]]) -> dict[str, list[str]]:
     return found
 
 
-_NAMES_OF_KINDS: Final = {
-    "article": "Article NewsArticle BlogPosting Recipe Review ReportageNewsArticle AnalysisNewsArticle LiveBlogPosting",
-    "documentation": "TechArticle APIReference",
-    "forum": "DiscussionForumPosting QAPage Question phpbb discourse vbulletin xenforo smf mybb flarum nodebb",
-    "product": "Product ProductGroup IndividualProduct Book product product.item",
+_KIND_OF: Final = {
+    name: kind
+    for kind, names in {
+        "article": """Article NewsArticle BlogPosting Recipe Review ReportageNewsArticle AnalysisNewsArticle
+            LiveBlogPosting""",
+        "documentation": "TechArticle APIReference",
+        "forum": "DiscussionForumPosting QAPage Question phpbb discourse vbulletin xenforo smf mybb flarum nodebb",
+        "product": "Product ProductGroup IndividualProduct Book product product.item",
+    }.items()
+    for name in names.split()
 }
-_KIND_OF: Final = {name: kind for kind, names in _NAMES_OF_KINDS.items() for name in names.split()}
 
 
 def declared_kind(page: Page) -> str | None:
@@ -346,10 +362,10 @@ def _stated_kinds(page: Page) -> Iterator[str | None]:
 
 def _opengraph_facts(page: Page) -> Facts:
     metas = _metas(page)
-    facts: Facts = {name: _first(metas, keys) for name, keys in _OPENGRAPH.items()}
+    facts: Facts = _read_metas(metas, _OPENGRAPH)
     facts["authors"] = [name for value in metas.get("article:author", []) for name in split_names(value)]
     facts["tags"] = keywords(metas.get("article:tag", []))
-    offer = {name: _first(metas, keys) for name, keys in _OFFER.items()}
+    offer = _read_metas(metas, _OFFER)
     facts["offers"] = read_offers(offer | {"offers": offer}) if offer["price"] else []
     return facts
 
@@ -357,19 +373,30 @@ def _opengraph_facts(page: Page) -> Facts:
 def _meta_facts(page: Page) -> Facts:
     """Facts from other ``meta`` elements and from ``link`` elements."""
     metas = _metas(page)
-    facts: Facts = {name: _first(metas, keys) for name, keys in _META.items()}
-    key = next((key for key in _AUTHORS.split() if metas.get(key)), "")
-    stated = [_LAST_FIRST.sub(r"\2 \1", value) if "." in key or "_" in key else value for value in metas.get(key, [])]
-    facts["authors"] = list(dict.fromkeys(name for value in stated for name in split_names(value)))[:MAX_VALUES]
+    facts: Facts = _read_metas(metas, _META)
+    facts["authors"] = _meta_authors(metas)
     facts["tags"] = keywords(", ".join(metas.get("keywords", metas.get("news_keywords", []))))
     table = page.attributes
-    rels = {place: _LINKS.get(value.lower()) for place, value in table.containing(_LINKS, "rel")}
-    for index, name in table.elements_and_values(rels):
+    names = {"canonical": "canonical", "image_src": "image"}
+    links = {place: names.get(value.lower()) for place, value in table.containing(names, "rel")}
+    for index, name in table.elements_and_values(links):
         if page.tag[index] == TAG_ID["link"] and name and not facts.get(name):
             facts[name] = dict(table[index]).get("href")
     linked = facts.get("canonical") or ""
-    facts["canonical"] = (linked if "://" in linked else "") or _first(metas, "og:url") or linked
+    if "://" not in linked:
+        facts["canonical"] = metas.get("og:url", [linked])[0]
     return facts
+
+
+def _meta_authors(metas: dict[str, list[str]]) -> list[str]:
+    """The authors that the first of some names of ``meta`` elements states."""
+    keys = """author byl citation_author dc.creator dcterms.creator parsely-author sailthru.author
+        article:author_name""".split()
+    key = next((key for key in keys if key in metas), "")
+    stated = metas.get(key, [])
+    if "." in key or "_" in key:  # citations have "Last, First"
+        stated = [re.sub(r"^([^,]{2,40}), ([^,]{1,40})$", r"\2 \1", value) for value in stated]
+    return list(dict.fromkeys(name for value in stated for name in split_names(value)))[:MAX_VALUES]
 
 
 def _microdata_facts(page: Page) -> Facts:
@@ -377,21 +404,28 @@ def _microdata_facts(page: Page) -> Facts:
 
     Of several headlines it is the one that the title has.
     """
-    values: dict[str, str] = {}
     properties = page.attribute("itemprop")
-    beside = [index for index, value in properties.items() if value in _BESIDE]
-    is_beside = within(page, is_among(page, beside) | _PICTURES.take(page.tag))
-    names = [index for index, value in properties.items() if value == "name"][:_MAX_NAMES]
+    if not properties:
+        return {}
+    others = {"review", "reviews", "comment", "image", "video", "associatedMedia"}
+    in_others = is_among(page, [index for index, value in properties.items() if value in others])
+    in_others = within(page, in_others | tag_set("figure", "figcaption").take(page.tag))
     is_struck_out = within(page, STRUCK_OUT.take(page.tag))
+    names = [index for index, value in properties.items() if value == "name"][:200]
+    values: dict[str, str] = {}
     for index, value in properties.items():
         for stated in value.replace("dateCreated", "datePublished").split():
             key = "listPrice" if stated == "price" and is_struck_out[index] else stated
-            if key in _PROPERTIES and not values.get(key) and not (key in _MICRODATA and is_beside[index]):
-                inner = next((at for at in names if index < at < page.end[index]), index) if key == "author" else index
-                values[key] = _property_value(page, inner)
+            is_wanted = key in _OFFER_MICRODATA or (key in _MICRODATA and not in_others[index])
+            if not is_wanted or values.get(key):
+                continue
+            element = index
+            if key == "author":
+                element = next((name for name in names if index < name < page.end[index]), index)
+            values[key] = _property_value(page, element)
     if headline := values.get("headline"):  # themes state the name of the section, too, such as "Blog"
-        found = [index for index, value in properties.items() if value == "headline" and not is_beside[index]]
-        title, headlines = letters_of(page.title), [_property_value(page, index) for index in found[:_MAX_NAMES]]
+        stated_at = [index for index, value in properties.items() if value == "headline" and not in_others[index]]
+        title, headlines = letters_of(page.title), [_property_value(page, index) for index in stated_at[:200]]
         in_title = [text for text in headlines if letters_of(text) in title]
         values["headline"] = max(in_title, key=len, default="") or headline
     facts: Facts = {_MICRODATA[key]: value for key, value in values.items() if key in _MICRODATA}
@@ -403,7 +437,7 @@ def _microdata_facts(page: Page) -> Facts:
 
 def _visible_facts(page: Page, known: Facts, common: SiteFacts) -> Facts:
     """Facts that readers see: the language, and the dates as far as they are not known and not those of entries."""
-    facts: Facts = {"language": stated_language(page)}
+    facts: Facts = {"language": declared_language(page)}
     if _is_listing(page):
         return facts
     if not known.keys() >= set(_DATES):
@@ -416,14 +450,21 @@ def declared_offers(page: Page) -> list[dict[str, Any]]:
     return [offer for read_facts in SOURCES.values() for offer in read_facts(page).get("offers", ())]
 
 
-def _first(metas: dict[str, list[str]], keys: str) -> str | None:
-    return next((metas[key][0] for key in keys.split() if metas.get(key)), None)
+def _read_metas(metas: dict[str, list[str]], names_of_facts: dict[str, str]) -> dict[str, str | None]:
+    """The first value of each fact, by the names of ``meta`` elements that state it."""
+    facts: dict[str, str | None] = {}
+    for fact, names in names_of_facts.items():
+        stated = [metas[name][0] for name in names.split() if name in metas]
+        facts[fact] = stated[0] if stated else None
+    return facts
 
 
 def _property_value(page: Page, index: int) -> str:
     pairs = dict(page.attributes[index])
-    address = pairs.get("href") if pairs.get("itemprop") == "availability" else None
-    return clean_text(pairs.get("content") or pairs.get("datetime") or address) or element_text(page, index)
+    stated = pairs.get("content") or pairs.get("datetime")
+    if not stated and pairs.get("itemprop") == "availability":
+        stated = pairs.get("href")
+    return clean_text(stated) or element_text(page, index)
 
 
 SOURCES: Final[dict[str, Callable[[Page], Facts]]] = {

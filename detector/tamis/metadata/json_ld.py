@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from functools import partial
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tamis.metadata.offers import read_offers
@@ -38,27 +38,30 @@ _ESCAPE: Final = re.compile(  # tabs, line ends and whole pairs stay
     r"|(?P<dropped>\\u(?:00[0189][\da-f]|007f|d[89a-f][\da-f]{2}|fff[ef]))|\\.",
     re.IGNORECASE | re.DOTALL | re.ASCII,
 )
-_OPENINGS: Final = re.compile(r"(?:\s|<!--|(?://\s*)?<!\[CDATA\[)+")
-# Linear: each comma looks through the white space behind it alone.
+_OPENINGS: Final = re.compile(r"\A(?:\s|<!--|(?://\s*)?<!\[CDATA\[)+")
+# Linear: each comma looks through the white space after it alone.
 _TRAILING_COMMA: Final = re.compile(r",(?=\s*[}\]])")
 _ARTICLES: Final = re.compile(r"Article|BlogPosting|Report|Posting$|Review$")
 _THINGS: Final = frozenset(
     "Product Recipe Event Course Book Movie VideoObject JobPosting HowTo ProductGroup QAPage Question Dataset".split()
 )
-_BESIDE: Final = frozenset("Event VideoObject Question Review".split())
-"""Kinds of what often stands beside what the page is about."""
 _PAGES: Final = frozenset("WebPage ItemPage AboutPage ContactPage CollectionPage ProfilePage FAQPage".split())
-_OUTLETS: Final = frozenset({"Organization", "NewsMediaOrganization"})
-_IMAGES: Final = ("image", "primaryImageOfPage", "thumbnailUrl")
-_OF_ITSELF: Final = ("headline", "authors", "published", "modified")
-_MAX_THINGS: Final = 1_000  # in each script
 JSON_LD_SCRIPTS: Final = attribute_predicate("type", parts=("ld+json",))
+
+
+class _Rank(IntEnum):
+    """How much the type of an object says of what the page is about."""
+
+    ARTICLE = 0
+    THING = 1  # a product and the like
+    PAGE = 2
+    OTHER = 3
 
 
 class _Subject(NamedTuple):
     """An object of JSON-LD that says something of what the page is about, or of the page."""
 
-    rank: int
+    rank: _Rank
     kind: str
     thing: Thing
     name: str  # its letters
@@ -79,8 +82,9 @@ def json_ld_facts(page: Page) -> dict[str, Any]:
     subjects = _subjects(page, things)
     for subject in subjects:
         found = _facts_of(subject, by_id)
-        if not _is_of(subject, subjects[0]):
-            found = {name: value for name, value in found.items() if name not in _OF_ITSELF}
+        if not _is_same_subject(subject, subjects[0]):
+            for name in ("headline", "authors", "published", "modified"):
+                del found[name]
         add(found)
     for thing in things:
         kind = _kind(thing)
@@ -88,7 +92,7 @@ def json_ld_facts(page: Page) -> dict[str, Any]:
             add({"breadcrumbs": _breadcrumbs(thing)})
         elif kind == "WebSite":
             add({"site_name": clean_text(thing.get("name"))})
-        elif kind in _OUTLETS:
+        elif kind in {"Organization", "NewsMediaOrganization"}:
             add({"publisher": clean_text(thing.get("name"))})
     return facts
 
@@ -96,7 +100,7 @@ def json_ld_facts(page: Page) -> dict[str, Any]:
 def json_ld_kind(page: Page) -> str | None:
     """Kind of the article, product or other thing that the page is about, or of the page."""
     kind = min(map(_kind, json_ld_things(page)), key=_rank, default="")
-    return kind if _rank(kind) < 3 else None
+    return kind if _rank(kind) < _Rank.OTHER else None
 
 
 def _subjects(page: Page, things: list[Thing]) -> list[_Subject]:
@@ -113,44 +117,50 @@ def _subjects(page: Page, things: list[Thing]) -> list[_Subject]:
     names: defaultdict[str, set[str]] = defaultdict(set)  # by kind
     for thing in things:
         kind = _kind(thing)
-        if (rank := _rank(kind)) < 3:
-            name = clean_text(thing.get("headline")) or clean_text(thing.get("name")) or ""
-            words = word_set(name)
-            common = len(words & title)
-            is_main = id(thing) in main_parts or str(thing.get("@id")) in main_ids
-            is_chosen = is_main or 0 < len(words) <= 2 * common
-            subjects.append(_Subject(rank, kind, thing, letters_of(name), is_main, is_chosen, bool(common)))
-            names[kind].add(name)
-    subjects.sort(key=lambda subject: (subject.rank == 2, not subject.is_main, not subject.is_chosen, subject.rank))
-    return [
-        subject
-        for subject in subjects
-        if subject.rank == 2
-        or subject.is_chosen
-        or not title
-        or (len(names[subject.kind]) == 1 and (subject.kind not in _BESIDE or subject.is_in_title))
-    ]
+        rank = _rank(kind)
+        if rank == _Rank.OTHER:
+            continue
+        name = clean_text(thing.get("headline")) or clean_text(thing.get("name")) or ""
+        words = word_set(name)
+        common = len(words & title)
+        is_main = id(thing) in main_parts or str(thing.get("@id")) in main_ids
+        is_chosen = is_main or 0 < len(words) <= 2 * common
+        subjects.append(_Subject(rank, kind, thing, letters_of(name), is_main, is_chosen, bool(common)))
+        names[kind].add(name)
+
+    def is_wanted(subject: _Subject) -> bool:
+        if subject.rank == _Rank.PAGE or subject.is_chosen or not title:
+            return True
+        may_be_beside = subject.kind in {"Event", "VideoObject", "Question", "Review"}
+        return len(names[subject.kind]) == 1 and (subject.is_in_title or not may_be_beside)
+
+    def order(subject: _Subject) -> tuple[bool, bool, bool, int]:
+        return subject.rank == _Rank.PAGE, not subject.is_main, not subject.is_chosen, subject.rank
+
+    return sorted(filter(is_wanted, subjects), key=order)
 
 
-def _is_of(subject: _Subject, first: _Subject) -> bool:
+def _is_same_subject(subject: _Subject, first: _Subject) -> bool:
     """Whether an object is about the same as the first one: a page, or one of the same name or without."""
-    return subject.rank == 2 or not subject.name or subject.name == first.name
+    return subject.rank == _Rank.PAGE or not subject.name or subject.name == first.name
 
 
 def _facts_of(subject: _Subject, by_id: dict[str, Thing]) -> dict[str, Any]:
-    thing, is_page = subject.thing, subject.rank == 2
+    thing = subject.thing
+    name = None if subject.rank == _Rank.PAGE else clean_text(thing.get("name"))
     publisher = first_object(thing.get("publisher"))
     language = thing.get("inLanguage")
+    images = (image_address(thing.get(key), by_id) for key in ("image", "primaryImageOfPage", "thumbnailUrl"))
     return {
         "kind": subject.kind,
-        "headline": clean_text(thing.get("headline")) or (None if is_page else clean_text(thing.get("name"))),
+        "headline": clean_text(thing.get("headline")) or name,
         "authors": person_names(thing.get("author"), by_id) or person_names(thing.get("creator"), by_id),
         "published": thing.get("datePublished") or thing.get("uploadDate") or thing.get("dateCreated"),
         "modified": thing.get("dateModified"),
         "publisher": clean_text(publisher.get("name") or by_id.get(str(publisher.get("@id")), {}).get("name")),
         "language": clean_text(language) if isinstance(language, str) else None,
         "description": clean_text(thing.get("description")),
-        "image": next(filter(None, (image_address(thing.get(name), by_id) for name in _IMAGES)), None),
+        "image": next(filter(None, images), None),
         "tags": keywords(thing.get("keywords")),
         "offers": read_offers(thing) if "offers" in thing or "hasVariant" in thing else [],
     }
@@ -162,20 +172,17 @@ def json_ld_things(page: Page) -> list[Thing]:
     found: list[Thing] = []
     for document in json_ld_documents(page):
         waiting = [document]
-        for _ in range(_MAX_THINGS):
-            if not waiting:
-                break
+        while waiting and len(found) < 1_000:
             value = waiting.pop()
             if isinstance(value, list):
                 waiting += reversed(value)
             elif isinstance(value, dict):
-                types = _types(value)
+                types = json_ld_types(value)
                 if types:
                     found.append(value)
-                parts = ["mainEntityOfPage", "breadcrumb", "@graph"]
+                waiting += map(value.get, ("mainEntityOfPage", "breadcrumb", "@graph"))
                 if "FAQPage" not in types:  # its questions are not what the page is about
-                    parts.append("mainEntity")
-                waiting += (part for part in map(value.get, parts) if isinstance(part, dict | list))
+                    waiting.append(value.get("mainEntity"))
     return found
 
 
@@ -194,10 +201,13 @@ def json_ld_scripts(page: Page) -> list[str]:
 
 def _parse(text: str) -> Any:
     """Parse JSON that may be in a comment, escaped or with trailing commas; ``None`` if it is invalid all the same."""
-    opening = _OPENINGS.match(text)
-    bare = text[opening.end() :] if opening else text
-    found = (decode_json(repair(bare)) for repair in (str, unescape_text, partial(_TRAILING_COMMA.sub, "")))
-    return next((value for value in found if value is not None), None)
+    text = _OPENINGS.sub("", text, count=1)
+    found = decode_json(text)
+    if found is None:
+        found = decode_json(unescape_text(text))
+    if found is None:
+        found = decode_json(_TRAILING_COMMA.sub("", text))
+    return found
 
 
 def decode_json(text: str) -> Any:
@@ -223,21 +233,27 @@ def _plain_escape(escape: re.Match[str]) -> str:
     return "" if escape["dropped"] or text in {r"\b", r"\f"} else escape[0]
 
 
-def _types(thing: Thing) -> list[str]:
+def json_ld_types(thing: Thing) -> list[str]:
+    """Names of the types of an object."""
     return [kind.rsplit("/", maxsplit=1)[-1] for kind in as_list(thing.get("@type")) if isinstance(kind, str)]
 
 
 def _kind(thing: Thing) -> str:
     """The type of an object, the one that says most of the page if it has several."""
-    return min(_types(thing), key=_rank, default="")
+    return min(json_ld_types(thing), key=_rank, default="")
 
 
-def _rank(kind: str) -> int:
-    """0 for articles, 1 for products and the like, 2 for pages, 3 for everything else."""
-    return 0 if _ARTICLES.search(kind) else 1 if kind in _THINGS else 2 if kind in _PAGES else 3
+def _rank(kind: str) -> _Rank:
+    if _ARTICLES.search(kind):
+        return _Rank.ARTICLE
+    if kind in _THINGS:
+        return _Rank.THING
+    return _Rank.PAGE if kind in _PAGES else _Rank.OTHER
 
 
 def _breadcrumbs(thing: Thing) -> list[str]:
-    steps = as_objects(as_list(thing.get("itemListElement")))
-    names = (clean_text(step.get("name")) or clean_text(first_object(step.get("item")).get("name")) for step in steps)
+    names = []
+    for step in as_objects(as_list(thing.get("itemListElement"))):
+        item = first_object(step.get("item"))
+        names.append(clean_text(step.get("name")) or clean_text(item.get("name")))
     return list(filter(None, names))

@@ -8,23 +8,19 @@ from typing import Any, Final
 
 from tamis.metadata.values import as_list, as_objects, clean_text, first_object
 
-_GTINS: Final = ("gtin", "gtin13", "gtin14", "gtin12", "gtin8", "isbn")
 _AVAILABILITIES: Final = {
     name.lower(): name for name in ("InStock", "OutOfStock", "PreOrder", "BackOrder", "SoldOut", "Discontinued")
 } | {"oos": "OutOfStock"}
 _STRUCK_OUT: Final = re.compile(r"(?:List|Strikethrough|Regular|MSRP|SRP|RetailPrice)", re.IGNORECASE)
 """Types of prices that nobody pays."""
 _MAX_OFFERS: Final = 100
-_MAX_NUMBER_CHARACTERS: Final = 40
-_NO_DIGITS: Final = re.compile(r"\D")
 # Linear: it sees few characters. "1,299.00", "1.299,00", "1 299" and "1'299"; else one point or comma before decimals.
 _NUMBER: Final = re.compile(
     r"(?P<sign>(?<![\w.])[-−])?[^\d\w.,]{0,3}"
     r"(?:(?P<whole>[1-9]\d{0,2}(?P<group>[.,\s'’])\d{3}(?:(?P=group)\d{3})*)(?!\d)(?:[.,](?P<part>\d+))?"
     r"|(?P<plain>\d*[.,]?\d+(?:[eE][+-]?\d{1,3})?))"
 )
-_WRITTEN: Final = re.compile(r"\d(?:[\d.,'’ \u00a0\u202f]{0,20}\d)?")
-_DECIMALS: Final = re.compile(r"[.,](\d\d?)$")
+_AMOUNT: Final = re.compile(r"\d(?:[\d.,'’ \u00a0\u202f]{0,20}\d)?")
 
 
 def read_offers(thing: dict[str, Any]) -> list[dict[str, Any]]:
@@ -50,18 +46,18 @@ def _prices(terms: dict[str, Any]) -> dict[str, Any]:
     """The price that counts, the one that is struck out for it, the currency and the availability of an offer."""
     specified = as_objects(as_list(terms.get("priceSpecification")))
     struck_out = [each for each in specified if _STRUCK_OUT.search(str(each.get("priceType")))]
-    current = next((each for each in specified if each not in struck_out), {})
-    prices = map(_number, (terms.get("price"), terms.get("lowPrice"), current.get("price")))
-    price = next((price for price in prices if price is not None), None)
-    before = _number(next((each.get("price") for each in struck_out), terms.get("listPrice")))
+    current = [each for each in specified if each not in struck_out]
+    stated = [terms.get("price"), terms.get("lowPrice"), *(each.get("price") for each in current[:1])]
+    price = next((number for number in map(_number, stated) if number is not None), None)
+    before = _number(struck_out[0].get("price") if struck_out else terms.get("listPrice"))
     if price is None:
         price, before = before, None
     is_reduced = price is not None and before is not None and before > price
+    currencies = [_text_of(each.get("priceCurrency")) for each in (terms, *specified)]
     return {
         "price": price,
         "list_price": before if is_reduced else None,
-        "currency": _text_of(terms.get("priceCurrency"))
-        or next(filter(None, (_text_of(each.get("priceCurrency")) for each in specified)), None),
+        "currency": next(filter(None, currencies), None),
         "availability": _availability(_text_of(terms.get("availability")) or ""),
     }
 
@@ -74,7 +70,8 @@ def _availability(stated: str) -> str | None:
 
 def _codes(thing: dict[str, Any]) -> dict[str, Any]:
     sku = thing.get("sku")
-    gtin = next((str(thing[name]).strip() for name in _GTINS if re.search(r"\d{5}", str(thing.get(name)))), None)
+    stated = [str(thing.get(name)).strip() for name in ("gtin", "gtin13", "gtin14", "gtin12", "gtin8", "isbn")]
+    gtin = next((code for code in stated if re.search(r"\d{5}", code)), None)
     return {"sku": str(sku).strip() if isinstance(sku, str | int) else None, "gtin": gtin}
 
 
@@ -101,22 +98,30 @@ def _number(value: Any) -> float | None:
 
 
 def _parse_number(text: str) -> float:
-    found = _NUMBER.search(text[:_MAX_NUMBER_CHARACTERS])
+    found = _NUMBER.search(text[:40])
     if not found:
         raise ValueError(text)
-    whole, group = found["whole"] or "", found["group"]
-    if whole and not (group == "." and whole.count(".") == 1 and not found["part"]):  # 1.299 has three decimals
-        written = f"{_NO_DIGITS.sub('', whole)}.{found['part'] or 0}"
+    whole = found["whole"]
+    if not whole:
+        number = float(found["plain"].replace(",", "."))
+    elif found["group"] == "." and whole.count(".") == 1 and not found["part"]:  # 1.299 has three decimals
+        number = float(whole)
     else:
-        written = whole or found["plain"].replace(",", ".")
-    return -float(written) if found["sign"] else float(written)
+        number = float(f"{_digits(whole)}.{found['part'] or 0}")
+    return -number if found["sign"] else number
 
 
 def amounts_in(text: str) -> set[float]:
     """Numbers in a text that may be prices: ``1,299.00``, ``1.299,00``, ``1 299`` or ``1299.0``."""
     found = set()
-    for written in _WRITTEN.findall(text):
-        decimals = _DECIMALS.search(written)
-        whole = written[: decimals.start()] if decimals else written
-        found.add(float("".join(filter(str.isdecimal, whole)) + "." + (decimals[1] if decimals else "0")))
+    for written in _AMOUNT.findall(text):
+        decimals = re.search(r"[.,](\d\d?)$", written)
+        if decimals:
+            found.add(float(f"{_digits(written[: decimals.start()])}.{decimals[1]}"))
+        else:
+            found.add(float(_digits(written)))
     return found
+
+
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdecimal, text))

@@ -13,10 +13,7 @@ from tamis.metadata.dates import is_month
 from tamis.page.text import UNSEEN_CHARACTERS, UNSPACED_RUN
 
 MAX_VALUES: Final = 20  # authors or tags
-_MAX_NAME_CHARACTERS: Final = 80
-_MAX_NAME_WORDS: Final = 5
-_WORD: Final = re.compile(r"\w+")
-_TAG: Final = re.compile(r"<[^>]{1,200}>")
+TAG: Final = re.compile(r"</?[A-Za-z][^<>]*>|<!--[^<>]*>")  # linear: it ends at the next angle bracket
 
 # Linear, all of them: white space in the texts that they see is single spaces.
 _DECLARED_PREFIX: Final = re.compile(
@@ -44,7 +41,7 @@ _NO_AUTHOR: Final = re.compile(
     r"\b(?:review|check|edit|photo|illustrat|verif|approv|power|sponsor|present|image|translat|design|site)[a-z]* by\b",
     re.IGNORECASE,
 )
-_BEHIND_NAME: Final = re.compile(
+_AFTER_NAME: Final = re.compile(
     r" [–—-]+ | ?[|•·⋅@/(\[<>»] ?|[:：,]? \b(?:updated|published|posted|last|on|in|at|for|is|was|views?|mins?)\b"
     r"|,? ?\d| (?:executive|senior|staff|deputy|former|managing|associate|editor|reporter|correspondent|guest)\b"
     r"| (?:writer|columnist)\b"
@@ -57,11 +54,9 @@ _WEEKDAY: Final = re.compile(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur
 _BETWEEN_NAMES: Final = re.compile(
     r" ?(?:,|;|\||&|\band\b|\bund\b|\bet\b|\by\b|\boch\b|\bog\b|\be\b|\bwith\b) |[、，；]| / ", re.IGNORECASE
 )
-_BETWEEN_KEYWORDS: Final = re.compile("[,;，；、،|]")
-_MIN_SPACED_KEYWORDS: Final = 3  # in scripts without spaces; fewer may be a headline
 _ADDRESS: Final = re.compile(r"://|^(?:www\.|\.{0,2}/)")
 _CREDENTIAL: Final = re.compile(r"[A-Z][A-Za-z.]{0,5}[®.]?")
-_USER_NAME: Final = re.compile(r"[a-z0-9_.-]+")
+
 _USER: Final = re.compile(r"[a-z0-9_]{3,20}|[A-Z][a-z]{1,20} [a-z]{3,20}")  # after "By"
 _LOWER_NAME: Final = re.compile(r"[a-z]{3,20} [a-z]{3,20}")  # of a marked element
 _PARTICLES: Final = frozenset(
@@ -94,13 +89,16 @@ def clean_text(value: object) -> str | None:
     """Text without markup, with normalised white space, also if it was escaped twice; ``None`` for no text."""
     if not isinstance(value, str):
         return None
-    text = unescape_text(unescape_text(value)) if "&" in value else value
-    return seen_text(_TAG.sub(" ", text) if "<" in text else text) or None
+    if "&" in value:
+        value = unescape_text(unescape_text(value))
+    return normalize_text(TAG.sub(" ", value)) or None
 
 
-def seen_text(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Text as readers see it: without soft hyphens and the like, and with normalised white space."""
-    return " ".join((text if text.isascii() else UNSEEN_CHARACTERS.sub("", text)).split())
+    if not text.isascii():
+        text = UNSEEN_CHARACTERS.sub("", text)
+    return " ".join(text.split())
 
 
 def as_list(value: Any) -> list[Any]:
@@ -115,14 +113,15 @@ def as_objects(values: list[Any]) -> list[dict[str, Any]]:
 
 def first_object(value: Any) -> dict[str, Any]:
     """The first value of a property if it is an object; else an empty one."""
-    first = next(iter(as_list(value)), None)
-    return first if isinstance(first, dict) else {}
+    if isinstance(value, list):
+        value = value[0] if value else None
+    return value if isinstance(value, dict) else {}
 
 
 def word_set(text: str) -> set[str]:
     """Words of a text in lower case, and pairs of characters of unspaced scripts."""
     spaced = UNSPACED_RUN.sub(lambda run: f" {' '.join(map(''.join, pairwise(run[0])))} ", text.lower())
-    return set(_WORD.findall(spaced))
+    return set(re.findall(r"\w+", spaced))
 
 
 def person_names(value: Any, by_id: dict[str, dict[str, Any]]) -> list[str]:
@@ -133,36 +132,36 @@ def person_names(value: Any, by_id: dict[str, dict[str, Any]]) -> list[str]:
         by_id: objects by their ids.
     """
     people: list[str] = []
-    others: list[str] = []
-    for value_of_one in as_list(value):
-        person = value_of_one
-        if isinstance(person, dict):
-            person = by_id.get(str(person.get("@id")), {}) | {name: stated for name, stated in person.items() if stated}
-            is_other = "Organization" in str(person.get("@type"))
-            names = [text for text in map(clean_text, as_list(person.get("name"))) if text]
-            if not names:
-                parts = (clean_text(person.get(name)) for name in ("givenName", "additionalName", "familyName"))
-                names = [" ".join(filter(None, parts))]
-        else:
-            names, is_other = [clean_text(person) or ""], False
+    organisations: list[str] = []
+    for stated in as_list(value):
+        if not isinstance(stated, dict):
+            people += split_names(clean_text(stated) or "")
+            continue
+        person = _with_referenced(stated, by_id)
+        names = list(filter(None, map(clean_text, as_list(person.get("name")))))
+        if not names:
+            parts = map(clean_text, map(person.get, ("givenName", "additionalName", "familyName")))
+            names = [" ".join(filter(None, parts))]
         for name in names:
-            (others if is_other else people).extend(split_names(name))
-    return list(dict.fromkeys(people or others))[:MAX_VALUES]
+            (organisations if "Organization" in str(person.get("@type")) else people).extend(split_names(name))
+    return list(dict.fromkeys(people or organisations))[:MAX_VALUES]
+
+
+def _with_referenced(thing: dict[str, Any], by_id: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """An object with what it lacks of the one that its id stands for."""
+    return by_id.get(str(thing.get("@id")), {}) | {name: value for name, value in thing.items() if value}
 
 
 def split_names(text: str) -> list[str]:
     """Split a declared text into names, without addresses, numbers, roles, credentials and too long texts."""
-    parts = [part.strip(' *※:,"') for part in _BETWEEN_NAMES.split(_DECLARED_PREFIX.sub("", text))]
-    return [
-        part
-        for number, part in enumerate(parts)
-        if 0 < len(part) <= _MAX_NAME_CHARACTERS
-        and not _ADDRESS.search(part)
-        and "@" not in part
-        and not part.isdecimal()
-        and not _is_role(part)
-        and not (number and _CREDENTIAL.fullmatch(part) and sum(map(str.isupper, part)) > 1)
-    ]
+    found = []
+    for number, between in enumerate(_BETWEEN_NAMES.split(_DECLARED_PREFIX.sub("", text))):
+        part = between.strip(' *※:,"')
+        is_other = "@" in part or part.isdecimal() or _ADDRESS.search(part) or _is_role(part)
+        is_credential = number > 0 and _CREDENTIAL.fullmatch(part) and sum(map(str.isupper, part)) > 1
+        if 0 < len(part) <= 80 and not is_other and not is_credential:
+            found.append(part)
+    return found
 
 
 def is_byline(text: str) -> bool:
@@ -180,43 +179,45 @@ def names_in_byline(text: str, *, needs_prefix: bool, is_marked: bool = False) -
     """
     if " by" in text.lower():
         text = _NO_AUTHOR.split(text, maxsplit=1)[0]
-    if found := _PREFIX.match(text) or _INNER_PREFIX.match(text):
+    found = _PREFIX.match(text) or _INNER_PREFIX.match(text)
+    if found:
         rest = text[found.end() :]
         people = _people(rest)
-        if not people and (is_marked or found[0].endswith("by ")) and _USER.fullmatch(rest) and not _is_role(rest):
+        may_be_user = is_marked or found[0].endswith("by ")
+        if not people and may_be_user and _USER.fullmatch(rest) and not _is_role(rest):
             people = [rest]
-        if not _AMBIGUOUS.match(found[0]) or any(" " in name for name in people[:1]):  # not "Di Maria"
+        is_ambiguous = _AMBIGUOUS.match(found[0]) and not (people and " " in people[0])  # "Di Maria"
+        if not is_ambiguous:
             return people, True
-    people = [] if needs_prefix else _people(text)
-    if not people and is_marked and not needs_prefix and _LOWER_NAME.fullmatch(text) and not _is_role(text):
+    if needs_prefix:
+        return [], False
+    people = _people(text)
+    if not people and is_marked and _LOWER_NAME.fullmatch(text) and not _is_role(text):
         people = [text]
     return people, False
 
 
 def _people(text: str) -> list[str]:
-    found = map(_drop_date, split_names(_BEHIND_NAME.split(text, maxsplit=1)[0]))
-    return [name for name in found if _is_name(name)]
+    names = split_names(_AFTER_NAME.split(text, maxsplit=1)[0])
+    return list(filter(_is_name, map(_drop_date, names)))
 
 
 def _is_name(text: str) -> bool:
     """Whether a text looks like the name of a person: a few capitalised words, none typical of menus or roles."""
     words = text.split()
-    if not 0 < len(words) <= _MAX_NAME_WORDS or len(text) < 2 or any(map(str.isdigit, text)):
+    if not 0 < len(words) <= 5 or len(text) < 2 or any(map(str.isdigit, text)):
         return False
     if len(words) == 1 and not text.isascii() and not text[0].isupper() and len(text) > 12:
         return False
-    is_particle = [word.lower() in _PARTICLES for word in words]
-    if all(is_particle) or _is_role(text) or any(word.lower().strip(".:") in _NO_NAMES for word in words):
+    lowered = text.lower().split()
+    if _PARTICLES.issuperset(lowered) or _is_role(text) or any(word.strip(".:") in _NO_NAMES for word in lowered):
         return False
-    return all(
-        word[0].isalpha() and (particle or not word[0].islower())
-        for word, particle in zip(words, is_particle, strict=True)
-    )
+    return all(word[0].isalpha() and (not word[0].islower() or word.lower() in _PARTICLES) for word in words)
 
 
 def is_user_name(text: str) -> bool:
     """Whether a name looks like that of an account, not of a person."""
-    return _USER_NAME.fullmatch(text) is not None
+    return re.fullmatch(r"[a-z0-9_.-]+", text) is not None
 
 
 def _is_role(text: str) -> bool:
@@ -236,9 +237,11 @@ def keywords(value: Any) -> list[str]:
     """Split keywords: a list of several, or one text with commas or the like, in Chinese also with spaces alone."""
     parts = as_list(value)
     if len(parts) == 1:
-        parts = _BETWEEN_KEYWORDS.split(clean_text(parts[0]) or "")
-    if len(parts) == 1 and sum(map(bool, map(UNSPACED_RUN.search, parts[0].split()))) >= _MIN_SPACED_KEYWORDS:
-        parts = parts[0].split()
+        parts = re.split("[,;，；、،|]", clean_text(parts[0]) or "")
+    if len(parts) == 1:
+        words = parts[0].split()
+        if len(list(filter(UNSPACED_RUN.search, words))) >= 3:  # fewer may be a headline
+            parts = words
     return list(dict.fromkeys(filter(None, map(clean_text, parts))))[:MAX_VALUES]
 
 
@@ -247,9 +250,11 @@ def image_address(value: Any, by_id: dict[str, dict[str, Any]]) -> str | None:
     for image in as_list(value):
         addresses = [image]
         if isinstance(image, dict):
-            name = str(image.get("@id") or "")
-            stated = by_id.get(name, {}) | {key: value for key, value in image.items() if value}
-            addresses = [*as_list(stated.get("url")), *as_list(stated.get("contentUrl")), "" if "#" in name else name]
-        if found := next((text.strip() for text in addresses if isinstance(text, str) and text.strip()), None):
-            return found
+            stated = _with_referenced(image, by_id)
+            addresses = as_list(stated.get("url")) + as_list(stated.get("contentUrl"))
+            if "#" not in str(stated.get("@id")):
+                addresses.append(stated.get("@id"))
+        for address in addresses:
+            if isinstance(address, str) and address.strip():
+                return address.strip()
     return None

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tamis.memo import Memo
-from tamis.metadata.values import seen_text
+from tamis.metadata.values import normalize_text
 from tamis.page.addresses import home_addresses
-from tamis.page.tree import TAG_ID, elements_named, named_elements, once_per_page, tag_set, within
+from tamis.page.tree import TAG_ID, elements_named, is_among, named_elements, once_per_page, tag_set, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,44 +21,40 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 MAX_FACT_CHARACTERS: Final = 4_000  # white space included
-_MAX_HEADINGS: Final = 400
 _MAX_NAMING: Final = 6  # links, headings, and elements in each of them
-_DISTANCES: Final = np.array([-8, -4, 0, 7, 13, 24])
-_NEARNESS: Final = np.array([0.0, 1.0, 2.0, 2.5, 2.0, 1.0, 0.0])  # before, between and from these distances
-_SIDE: Final = tag_set("nav", "footer", "aside")
 _SIDE_CLASSES: Final = (
     "related recent sidebar footer nav menu archive archives replies review reviews testimonial testimonials"
     " recommended readmore comment comments reply widget"
 ).split()
-_WORDS: Final = re.compile(r"[\s_-]+")
-_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")  # authorInfo
-_LABEL: Final = re.compile(r"^(?:Title|Thread): ?")  # before a headline
 _HOME: Final = re.compile(r"/|(?:https?:)?//[^/?#]+/?")
 _SITE_NAME: Final = re.compile(r"\b(?:site|menu)-?(?:title|name|logo)\b")
 
 
 def _split_class(value: str) -> frozenset[str]:
-    """Words of a class or an id."""
-    return frozenset(_WORDS.split(value if value.islower() else _CAPITAL.sub(" ", value).lower()))
+    """Words of a class or an id, such as ``author-info`` or ``authorInfo``."""
+    if not value.islower():
+        value = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", value).lower()
+    return frozenset(re.split(r"[\s_-]+", value))
 
 
 _CLASS_WORDS: Final = Memo(_split_class, max_size=5_000)
 
 
 @once_per_page
-def place_scores(page: Page) -> NDArray[np.float64]:
-    """float64[m], score of each block by its place: near the headline, early on the page, not in side content."""
+def position_scores(page: Page) -> NDArray[np.float64]:
+    """float64[m], score of each block by its position: near the headline, early on the page, not in side content."""
     block = np.arange(page.m)
     scores = -0.001 * np.minimum(block, 900)
-    is_called = np.zeros(len(page.attributes.first), np.int32)
-    is_called[attribute_places(page, _SIDE_CLASSES, "class", "id")] = 1
+    named = is_among(page, page.attributes.elements_with(attribute_places(page, _SIDE_CLASSES, "class", "id")))
     # An element that holds most of the page is no side content, whatever its class.
-    called = page.attributes.sum_per_element(is_called) > 0
-    side = _SIDE.take(page.tag) | (called & (2 * (page.block_end - page.block_begin) < page.m))
+    side = tag_set("nav", "footer", "aside").take(page.tag)
+    side |= named & (2 * (page.block_end - page.block_begin) < page.m)
     is_side = within(page, side)[page.block_node]
-    if (heading := heading_block(page)) is not None:
+    heading = heading_block(page)
+    if heading is not None:
         distance = block - heading
-        nearness = _NEARNESS.take(_DISTANCES.searchsorted(distance, "right"))
+        nearness = np.array([0.0, 1.0, 2.0, 2.5, 2.0, 1.0, 0.0])  # before, between and from these distances:
+        nearness = nearness.take(np.array([-8, -4, 0, 7, 13, 24]).searchsorted(distance, "right"))
         scores += np.where(nearness > 0, nearness - 0.03 * np.abs(distance), 0.0)
         is_side &= (distance < -3) | (distance > 8)
     return scores - 1.5 * is_side
@@ -66,9 +62,8 @@ def place_scores(page: Page) -> NDArray[np.float64]:
 
 def attribute_places(page: Page, words: list[str], *names: str) -> list[int]:
     """Places of the distinct attributes with one of some names, such as ``class``, that have one of some words."""
-    return [
-        place for place, value in page.attributes.containing(words, *names) if not _CLASS_WORDS[value].isdisjoint(words)
-    ]
+    possible = page.attributes.containing(words, *names)
+    return [place for place, value in possible if not _CLASS_WORDS[value].isdisjoint(words)]
 
 
 @once_per_page
@@ -76,21 +71,24 @@ def heading_block(page: Page) -> int | None:
     """Number of the block that the headline begins in: the heading, else the line, that is most like the title."""
     title = set(page.title.lower().split())
 
-    def similarity_of(text: str) -> float:
+    def similarity_to_title(text: str) -> float:
         words = set(text.lower().split())
         return 2 * len(words & title) / max(len(words) + len(title), 1)
 
     best, best_similarity = None, 0.0
     names = site_names(page)
-    for index in elements_named(page, "h1", "h2", "h3")[:_MAX_HEADINGS]:
+    for index in elements_named(page, "h1", "h2", "h3")[:400]:
         text = element_text(page, index)
-        similarity = similarity_of(text) + 0.15 * bool(text and page.tag[index] == TAG_ID["h1"])
+        similarity = similarity_to_title(text) + 0.15 * bool(text and page.tag[index] == TAG_ID["h1"])
         if similarity > best_similarity and text.lower() not in names:
             best, best_similarity = int(page.block_begin[index]), similarity
     if best_similarity < 0.5 and len(title) >= 3:
         best_similarity = 0.5
         for block, line in enumerate(page.block_texts()):
-            if len(line) <= 2 * len(page.title) and (similarity := similarity_of(line)) > best_similarity:
+            if len(line) > 2 * len(page.title):
+                continue
+            similarity = similarity_to_title(line)
+            if similarity > best_similarity:
                 best, best_similarity = block, similarity
     return best
 
@@ -111,22 +109,27 @@ def site_names(page: Page) -> set[str]:
     table = page.attributes
     places = table.places_by_value("href")
     homes = home_addresses(page) & places.keys()
-    named = []
+    naming = []
     for index, pairs in named_elements(page, "h1")[:_MAX_NAMING]:
-        links = (dict(table[at]).get("href", "") for at in _links_in(page, index))
-        if _SITE_NAME.search(pairs.get("class", "")) or any(map(_HOME.fullmatch, links)):
-            named.append(index)
-    first = named + table.elements_with([places[value] for value in homes])[:_MAX_NAMING]
-    inner = [at for index in first for at in range(index, min(int(page.end[index]), index + _MAX_NAMING))]
-    labels = table.of_elements(np.array(inner, np.int64), {"alt", "aria-label"})
-    found = [element_text(page, index) for index in first] + [text for pairs in labels for _, text in pairs]
-    return {text.lower().removesuffix("logo") for text in found} - {"home"}
+        if _SITE_NAME.search(pairs.get("class", "")) or any(map(_HOME.fullmatch, _addresses_in(page, index))):
+            naming.append(index)
+    naming += table.elements_with([places[value] for value in homes])[:_MAX_NAMING]
+    texts = [element_text(page, index) for index in naming]
+    inner = np.array([at for index in naming for at in _first_elements(page, index)], np.int64)
+    for labels in table.of_elements(inner, {"alt", "aria-label"}):
+        texts += [text for _, text in labels]
+    return {text.lower().removesuffix("logo") for text in texts} - {"home"}
 
 
-def _links_in(page: Page, element: int) -> list[int]:
-    """The links in an element, and the one around it."""
-    inner = range(element, min(int(page.end[element]), element + _MAX_NAMING))
-    return [at for at in (int(page.parent[element]), *inner) if at >= 0 and page.tag[at] == TAG_ID["a"]]
+def _first_elements(page: Page, element: int) -> range:
+    """An element and the first ones in it."""
+    return range(element, min(int(page.end[element]), element + _MAX_NAMING))
+
+
+def _addresses_in(page: Page, element: int) -> list[str]:
+    """Addresses of the links in an element, and of the one around it."""
+    elements = (max(int(page.parent[element]), 0), *_first_elements(page, element))
+    return [dict(page.attributes[at]).get("href", "") for at in elements if page.tag[at] == TAG_ID["a"]]
 
 
 @once_per_page
@@ -135,12 +138,14 @@ def headings(page: Page, *names: str) -> list[Heading]:
     found: list[Heading] = []
     last_end = 0
     for index, pairs in named_elements(page, *names):
-        if index >= last_end and not _SITE_NAME.search(f"{pairs.get('id')} {pairs.get('class')}"):
-            text = _without_buttons(page, index).rstrip("¶§ ")
-            text = text if text in page.title else _LABEL.sub("", text.rstrip("# "))  # not "C#"
-            if text:
-                found.append(Heading(index, text))
-            last_end = int(page.end[index])
+        if index < last_end or _SITE_NAME.search(f"{pairs.get('id')} {pairs.get('class')}"):
+            continue
+        last_end = int(page.end[index])
+        text = _without_buttons(page, index).rstrip("¶§ ")
+        if text not in page.title:  # as is "C#"
+            text = re.sub(r"^(?:Title|Thread): ?", "", text.rstrip("# "))
+        if text:
+            found.append(Heading(index, text))
     return found
 
 
@@ -155,7 +160,7 @@ def _without_buttons(page: Page, index: int) -> str:
 
 
 @once_per_page
-def stated_language(page: Page) -> str | None:
+def declared_language(page: Page) -> str | None:
     """Language in an attribute of ``html`` or ``body``."""
     for index in elements_named(page, "html", "body")[:2]:
         for name in ("lang", "xml:lang"):
@@ -178,4 +183,4 @@ def element_text(page: Page, index: int) -> str:
         return ""
     lines = page.block_run_begin[page.block_begin[index] : page.block_end[index]]
     bounds = page.run_offset[[begin, *lines[lines > begin], end]].tolist()
-    return seen_text(" ".join(page.text[at:behind] for at, behind in pairwise(bounds)))
+    return normalize_text(" ".join([page.text[start:stop] for start, stop in pairwise(bounds)]))

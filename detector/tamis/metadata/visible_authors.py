@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tamis.metadata.values import is_byline, names_in_byline
-from tamis.metadata.visible import MAX_FACT_CHARACTERS, attribute_places, first_block, heading_block, place_scores
+from tamis.metadata.visible import MAX_FACT_CHARACTERS, attribute_places, first_block, heading_block, position_scores
 from tamis.page.tree import linked_runs, tag_set, within
 
 if TYPE_CHECKING:
@@ -21,28 +21,16 @@ if TYPE_CHECKING:
 
 _MAX_BYLINE_CHARACTERS: Final = 120
 _MAX_CANDIDATES: Final = 400  # of each kind
-_MAX_LABEL_CHARACTERS: Final = 20
-_MAX_NAMES: Final = 20
-_MAX_BYLINE_RUNS: Final = 40
-_MAX_BLOCKS_BEFORE: Final = 5  # text blocks between a byline and the headline
-_MAX_BLOCKS_BEHIND: Final = 12
-_MIN_BYLINE_SCORE: Final = 2.0
-_PREFIX_SCORE: Final = 1.5
-_REL_SCORE, _CLASS_SCORE, _FURTHER_SCORE = 2.0, 1.5, 0.6
-_NOT_OF_AUTHORS: Final = tag_set("form", "label", "button", "figure", "figcaption")
+_PREFIX_SCORE: Final = 1.5  # of a line that begins with "By" or its like
 _COMMENT_CLASSES: Final = "comment comments reply replies".split()
-_CAPTION_CLASSES: Final = "image photo picture caption credit credits foto".split()
-_BYLINE_CLASSES: Final = "author authors autor writer contributor contributors vcard fn byline username".split()
 _AUTHOR_STEPS: Final = [  # of addresses
     f"/{step}/"
     for step in """author authors by contributor contributors profile profiles people staff writer writers journalist
     journalists autor autores auteur auteurs redacteur""".split()
 ]
-_USER_STEPS: Final = ["/users/", "/members/"]
 _AUTHOR_PAGE: Final = re.compile(
-    rf"(?:{'|'.join(_AUTHOR_STEPS)})[^/?#]+(?:/profile)?/?\Z|(?:{'|'.join(_USER_STEPS)})[^/?#]*\d[^/?#]*/?\Z"
+    rf"(?:{'|'.join(_AUTHOR_STEPS)})[^/?#]+(?:/profile)?/?\Z|/(?:users|members)/[^/?#]*\d[^/?#]*/?\Z"
 )
-
 _JOINS_NAMES: Final = re.compile(r"[,;&/、，]|(?:and|und|et|y|och|og|e|i|with)\Z", re.IGNORECASE)
 
 
@@ -51,8 +39,9 @@ def stated_authors(page: Page) -> list[str]:
     heading = heading_block(page)
     if heading is None:
         return []
-    for block in range(heading + 1, min(page.m, heading + _MAX_BLOCKS_BEHIND + 1)):
-        if names := _names_at(page, block, [])[0]:
+    for block in range(heading + 1, min(page.m, heading + 13)):
+        names, _ = _names_at(page, block, [])
+        if names:
             return [] if _comment_blocks(page, heading)[block] else names
     return []
 
@@ -61,27 +50,27 @@ def visible_authors(page: Page) -> list[str]:
     """Names by ``rel=author``, class names, links to pages of authors, and lines as "By ..." near the headline."""
     if not page.m:
         return []
-    heading, by_place = heading_block(page), place_scores(page)
+    heading, by_position = heading_block(page), position_scores(page)
     wanted = ~_comment_blocks(page, heading)
     if heading is not None:
         wanted[heading] = False
-    first = 0 if heading is None else max(0, heading - _MAX_BLOCKS_BEFORE)
-    near = range(first, min(page.m, first + _MAX_BLOCKS_BEFORE + _MAX_BLOCKS_BEHIND))
-    marked = _marked_elements(page)
-    unmarked = {block: _Marks(0.0, []) for block in near if block not in marked}
+    first = 0 if heading is None else max(0, heading - 5)
+    marks_by_block = _marked_elements(page)
+    for block in range(first, min(page.m, first + 17)):
+        marks_by_block.setdefault(block, _Marks(0.0, []))
     candidates = [
-        (marks.score + float(by_place[block]), block, marks.elements)
-        for block, marks in (marked | unmarked).items()
+        (marks.score + float(by_position[block]), block, marks.elements)
+        for block, marks in marks_by_block.items()
         if wanted[block]
     ]
     best: list[str] = []
-    best_score = 0.0
-    for score, block, elements in sorted(candidates, key=itemgetter(0), reverse=True):  # the likeliest come first
-        if score + _PREFIX_SCORE < _MIN_BYLINE_SCORE or score + _PREFIX_SCORE <= best_score:
+    best_score, min_score = 0.0, 2.0
+    for score, block, elements in sorted(candidates, key=itemgetter(0), reverse=True):
+        if score + _PREFIX_SCORE < max(best_score, min_score):  # nor do the others reach it
             break
         names, has_prefix = _names_at(page, block, elements)
         total = score + _PREFIX_SCORE * has_prefix
-        if names and total >= _MIN_BYLINE_SCORE and total > best_score:
+        if names and total >= min_score and total > best_score:
             best, best_score = names, total
     return best
 
@@ -96,22 +85,24 @@ class _Marks(NamedTuple):
 def _marked_elements(page: Page) -> dict[int, _Marks]:
     """The marks of authors by block; several kinds of marks are surer."""
     table = page.attributes
-    links = [
-        place for place, value in table.containing([*_AUTHOR_STEPS, *_USER_STEPS], "href") if _AUTHOR_PAGE.search(value)
-    ]
-    of_others = {*attribute_places(page, _COMMENT_CLASSES + _CAPTION_CLASSES, "class", "id")}
-    classes = [at for at in attribute_places(page, _BYLINE_CLASSES, "class", "id") if at not in of_others]
     rels = attribute_places(page, ["author"], "rel")
-    unwanted = within(page, _NOT_OF_AUTHORS.take(page.tag)) | (page.run_begin == page.run_end)
+    possible_links = table.containing([*_AUTHOR_STEPS, "/users/", "/members/"], "href")
+    links = [place for place, value in possible_links if _AUTHOR_PAGE.search(value)]
+    names_of_bylines = "author authors autor writer contributor contributors vcard fn byline username".split()
+    names_of_captions = "image photo picture caption credit credits foto".split()
+    in_others = set(attribute_places(page, _COMMENT_CLASSES + names_of_captions, "class", "id"))
+    classes = [place for place in attribute_places(page, names_of_bylines, "class", "id") if place not in in_others]
+    unwanted = within(page, tag_set("form", "label", "button", "figure", "figcaption").take(page.tag))
+    unwanted |= page.run_begin == page.run_end
     found: dict[int, _Marks] = {}
-    for places, score in ((rels, _REL_SCORE), (links, _CLASS_SCORE), (classes, _CLASS_SCORE)):
-        of_kind: dict[int, list[int]] = {}
+    for places, score in ((rels, 2.0), (links, 1.5), (classes, 1.5)):
+        by_block: dict[int, list[int]] = {}
         for element in table.elements_with(places)[:_MAX_CANDIDATES]:
             if not unwanted[element]:
-                of_kind.setdefault(first_block(page, element), []).append(element)
-        for block, elements in of_kind.items():
-            marks = found.get(block)
-            found[block] = _Marks(marks.score + _FURTHER_SCORE, marks.elements) if marks else _Marks(score, elements)
+                by_block.setdefault(first_block(page, element), []).append(element)
+        for block, elements in by_block.items():
+            surer = found.get(block)
+            found[block] = _Marks(surer.score + 0.6, surer.elements) if surer else _Marks(score, elements)
     return found
 
 
@@ -119,9 +110,10 @@ def _names_at(page: Page, block: int, elements: list[int]) -> tuple[list[str], b
     """Names in a line that begins as a byline does, else in the marked elements; and whether it begins so."""
     lines = page.block_texts()
     line = lines[block]
-    begin, end = int(page.block_run_begin[block]), int(page.block_run_end[block])
-    texts = [_spaced_text(page, begin, end)] if len(line) <= _MAX_BYLINE_CHARACTERS and is_byline(line) else []
-    if len(line) <= _MAX_LABEL_CHARACTERS and block + 1 < page.m and (not elements or is_byline(f"{line} ")):
+    texts = []
+    if len(line) <= _MAX_BYLINE_CHARACTERS and is_byline(line):
+        texts.append(_spaced_text(page, int(page.block_run_begin[block]), int(page.block_run_end[block])))
+    if len(line) <= 20 and block + 1 < page.m and (not elements or is_byline(f"{line} ")):  # a label
         texts.append(f"{line} {lines[block + 1]}")
     for text in texts:
         names, has_prefix = names_in_byline(text, needs_prefix=True, is_marked=bool(elements))
@@ -129,7 +121,7 @@ def _names_at(page: Page, block: int, elements: list[int]) -> tuple[list[str], b
             return names, has_prefix
     found: list[str] = []
     is_stated = False
-    for element in elements[:_MAX_NAMES]:
+    for element in elements[:20]:
         text = _spaced_text(page, int(page.run_begin[element]), int(page.run_end[element]))
         if len(text) <= _MAX_BYLINE_CHARACTERS:
             names, has_prefix = names_in_byline(text, needs_prefix=False, is_marked=True)
@@ -151,16 +143,15 @@ def _comment_blocks(page: Page, heading: int | None) -> NDArray[np.bool_]:
 
 def _spaced_text(page: Page, begin: int, end: int) -> str:
     """Text of some runs with spaces between them and bars between blocks and after links; "" if too long."""
-    if end - begin > _MAX_BYLINE_RUNS or page.run_offset[end] - page.run_offset[begin] > MAX_FACT_CHARACTERS:
+    if end - begin > 40 or page.run_offset[end] - page.run_offset[begin] > MAX_FACT_CHARACTERS:
         return ""
-    offsets = page.run_offset[begin : end + 1].tolist()
-    ends = set(page.block_run_begin[page.block_run_begin.searchsorted(begin) :][: end - begin].tolist())
+    block_begins = page.block_run_begin[slice(*page.block_run_begin.searchsorted([begin, end]))].tolist()
     is_linked = linked_runs(page)
     parts: list[str] = []
-    for number, run in enumerate(range(begin, end)):
-        words = page.text[offsets[number] : offsets[number + 1]].split()
+    for run in range(begin, end):
+        words = page.text[page.run_offset[run] : page.run_offset[run + 1]].split()
         is_after_link = bool(words) and run > begin and is_linked[run - 1] and not is_linked[run]
-        if parts and (run in ends or (is_after_link and not _JOINS_NAMES.match(words[0]))):
+        if parts and (run in block_begins or (is_after_link and not _JOINS_NAMES.match(words[0]))):
             parts.append("|")
         parts += words
     return " ".join(parts)

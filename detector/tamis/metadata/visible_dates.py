@@ -20,11 +20,11 @@ import numpy as np
 from tamis.metadata.dates import dates_in, iso_date, short_dates_in
 from tamis.metadata.visible import (
     attribute_places,
+    declared_language,
     element_text,
     first_block,
     heading_block,
-    place_scores,
-    stated_language,
+    position_scores,
 )
 from tamis.page.addresses import join_address
 from tamis.page.text import UNSEEN_CHARACTERS, WORD
@@ -35,18 +35,11 @@ if TYPE_CHECKING:
 
     from tamis.page.page import Page
 
-_MAX_TEXT_CHARACTERS: Final = 400_000
 _MAX_CANDIDATES: Final = 400  # of each kind
 _MAX_LABEL_CHARACTERS: Final = 40  # before a date
-_MAX_LABEL_LINE: Final = 25  # characters of a line that is a label
-_MIN_DATE_SCORE: Final = 3.0  # half of it if the page has no other date
 _MAX_BYLINE_BLOCKS: Final = 5  # after the headline
-_MAX_TEASER_BLOCKS: Final = 5
-_MAX_TEASER_CHARACTERS: Final = 400
-_MAX_TEASER_DEPTH: Final = 3  # elements around a date
-_MAX_TEASER_LINKS: Final = 20
-_MIN_TEASER_WORDS: Final = 4  # of a link: names of authors and categories have fewer
-_MAX_HEADER_FRACTION: Final = 0.8  # of the blocks of a page that the headline shares with what is beside it
+_MAX_BYLINE_CHARACTERS: Final = 120
+_MIN_DATE_SCORE: Final = 3.0  # half of it if the page has no other date
 
 # Of text in lower case; each alternative begins with a letter, so that few places of a text are tried.
 _UPDATED: Final = re.compile(
@@ -81,10 +74,6 @@ _SENTENCE_AFTER: Final = re.compile(
     r"|and (?:last )?updat)\b)"
     r"[a-zß-öø-ÿа-я]{2,}\s"
 )
-_MAX_BYLINE_CHARACTERS: Final = 120
-_MIN_SENTENCE_CHARACTERS: Final = 12  # behind a date
-_MIN_TEASER_CHARACTERS: Final = 16
-_DATE_CLASSES: Final = "date datetime published posted timestamp pubdate datum fecha meta dateline time byline".split()
 
 
 class _Date(NamedTuple):
@@ -106,17 +95,21 @@ def visible_dates(page: Page, common: Collection[int], *, is_publication_wanted:
         common: blocks that most pages of the site have: their dates are not of this one.
         is_publication_wanted: whether dates without a label of the last change are looked for.
     """
+    if not page.m:
+        return {}
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
-    dates = [date for date in _find_dates(page) if date.block not in common] if page.m else []
-    dates = [date for date in dates if date.value[:10] <= tomorrow]
+    dates = [date for date in _find_dates(page) if date.block not in common and date.value[:10] <= tomorrow]
     if not is_publication_wanted:
         dates = [date for date in dates if _UPDATED.search(date.label)]
-    found: dict[str, str] = {}
-    days = [(is_one, {date.value[:10] for date in dates if is_one(date.label)}) for is_one in _SINGLE]
-    single = [is_one for is_one, labelled in days if len(labelled) == 1]
+    if not dates:
+        return {}
+
+    def is_of_one_day(is_label: Callable[[str], bool]) -> bool:
+        return len({date.value[:10] for date in dates if is_label(date.label)}) == 1
+
+    single = list(filter(is_of_one_day, (_is_last_change, _is_publication)))
     scored = [(date.value, *_score_date(page, date, single)) for date in dates]
-    if not scored:
-        return found
+    found: dict[str, str] = {}
     value, score, _ = max(scored, key=itemgetter(1))
     is_only_day = len({value[:10] for value, published, _ in scored if published >= _MIN_DATE_SCORE / 3}) == 1
     if is_publication_wanted and score >= _MIN_DATE_SCORE / (2 if is_only_day else 1):
@@ -127,19 +120,21 @@ def visible_dates(page: Page, common: Collection[int], *, is_publication_wanted:
     return found
 
 
-def _score_date(page: Page, date: _Date, single: list[Callable[[str], object]]) -> tuple[float, float]:
+def _score_date(page: Page, date: _Date, single: Collection[Callable[[str], bool]]) -> tuple[float, float]:
     """Scores of a date as that of publication and as that of modification.
 
     A label that only one day on the page has, such as "Last updated", counts wherever it stands.
     """
     is_updated, is_published = bool(_UPDATED.search(date.label)), bool(_PUBLISHED.search(date.label))
-    place = float(place_scores(page)[date.block])
-    if any(is_one(date.label) for is_one in single):
-        place = max(place, -0.5) + 2.0
-    score = place + date.score + 1.5 * (date.block in _date_blocks(page)) - 5.0 * bool(_OTHER_DATE.search(date.label))
+    score = float(position_scores(page)[date.block])
+    if any(is_label(date.label) for is_label in single):
+        score = max(score, -0.5) + 2.0
+    score += date.score + 1.5 * (date.block in _date_blocks(page)) - 5.0 * bool(_OTHER_DATE.search(date.label))
     if not (is_updated or is_published) and score >= _MIN_DATE_SCORE / 2:
         score -= 4.0 * _is_above_page(page, date.block) + 4.0 * _is_of_teaser(page, date.block)
-    return score + 1.5 * is_published - 4.0 * (is_updated and not is_published), score + 2.5 if is_updated else -9.0
+    publication = score + 1.5 if is_published else score - 4.0 * is_updated
+    modification = score + 2.5 if is_updated else -9.0
+    return publication, modification
 
 
 def _is_last_change(label: str) -> bool:
@@ -147,7 +142,9 @@ def _is_last_change(label: str) -> bool:
     return bool(_LAST.search(label)) and bool(_UPDATED.search(label)) and " by " not in label
 
 
-_SINGLE: Final[tuple[Callable[[str], object], ...]] = (_is_last_change, _PUBLICATION.match)
+def _is_publication(label: str) -> bool:
+    """Whether a label begins by saying that a date is of publication."""
+    return _PUBLICATION.match(label) is not None
 
 
 def _is_above_page(page: Page, block: int) -> bool:
@@ -158,32 +155,31 @@ def _is_above_page(page: Page, block: int) -> bool:
     element, steps = int(page.block_node[heading]), 0
     while not page.block_begin[element] <= block < page.block_end[element]:
         element, steps = int(page.parent[element]), steps + 1
-    held = int(page.block_end[element] - page.block_begin[element])
-    return steps > 1 and held > _MAX_HEADER_FRACTION * page.m
+    shared = int(page.block_end[element] - page.block_begin[element])
+    return steps > 1 and shared > 0.8 * page.m
 
 
 def _is_of_teaser(page: Page, block: int) -> bool:
     """Whether a block is in a small element with a link to another page that is longer than a name or a category."""
-    heading, outer, element = heading_block(page), -1, int(page.block_node[block])
+    heading = heading_block(page)
     if heading is not None and 0 <= block - heading <= _MAX_BYLINE_BLOCKS:
         return False
-    for _ in range(_MAX_TEASER_DEPTH):
+    teaser, element = -1, int(page.block_node[block])
+    for _ in range(3):
         begin, end = int(page.block_begin[element]), int(page.block_end[element])
-        if end - begin > _MAX_TEASER_BLOCKS or (heading is not None and begin <= heading < end):
+        holds_heading = heading is not None and begin <= heading < end
+        if element == 0 or holds_heading or end - begin > 5 or block_lengths(page)[begin:end].sum() > 400:
             break
-        if block_lengths(page)[begin:end].sum() > _MAX_TEASER_CHARACTERS or not element:
-            break
-        outer, element = element, int(page.parent[element])
-    if outer < 0:
+        teaser, element = element, int(page.parent[element])
+    if teaser < 0:
         return False
-    links = (np.flatnonzero(page.tag[outer : page.end[outer]] == TAG_ID["a"]) + outer).tolist()[:_MAX_TEASER_LINKS]
-    texts = [element_text(page, index) for index in links if _leads_elsewhere(page, index)]
-    return any(
-        len(text) >= _MIN_TEASER_CHARACTERS
-        and sum(not word.isdecimal() for word in WORD.findall(text)) >= _MIN_TEASER_WORDS
-        and text not in page.title
-        for text in texts
-    )
+    links = np.flatnonzero(page.tag[teaser : page.end[teaser]] == TAG_ID["a"]) + teaser
+    for link in links[:20].tolist():
+        text = element_text(page, link)
+        words = [word for word in WORD.findall(text) if not word.isdecimal()]
+        if len(text) >= 16 and len(words) >= 4 and text not in page.title and _leads_elsewhere(page, link):
+            return True
+    return False
 
 
 def _leads_elsewhere(page: Page, link: int) -> bool:
@@ -192,55 +188,64 @@ def _leads_elsewhere(page: Page, link: int) -> bool:
 
 
 def _find_dates(page: Page) -> list[_Date]:
-    lines, language, found = page.block_texts(), stated_language(page), []
+    lines, language = page.block_texts(), declared_language(page)
     heading = heading_block(page)
+    found = []
     visible: dict[int, list[tuple[date, str]]] = {}
-    for block, at, end, value in _written_dates(page, language):
+    for block, begin, end, value in _written_dates(page, language):
         line = lines[block]
-        label = line[max(0, at - _MAX_LABEL_CHARACTERS) : at]
-        if len(label.strip(" :|·•-–—/")) < 2 and block and len(lines[block - 1]) <= _MAX_LABEL_LINE:
+        label = line[max(0, begin - _MAX_LABEL_CHARACTERS) : begin]
+        if len(label.strip(" :|·•-–—/")) < 2 and block and len(lines[block - 1]) <= 25:
             label = lines[block - 1] if block - 1 != heading else ""
         label = UNSEEN_CHARACTERS.sub("", label).lower()
-        found.append(_Date(value, block, label, _score_line(line, at, end, label)))
+        found.append(_Date(value, block, label, _score_line(line, begin, end, label)))
         visible.setdefault(block, []).append((date.fromisoformat(value), label))
-    for block, value, label in _stated_dates(page, language):
+    for block, value, names in _stated_dates(page, language):
         day = date.fromisoformat(value[:10])
-        labels = [seen for other, seen in visible.get(block, ()) if _is_same_day(day, other)]
+        labels = [label for other, label in visible.get(block, ()) if _is_same_day(day, other)]
         if labels or block not in visible:
             before = labels[0] if labels else lines[block][:_MAX_LABEL_CHARACTERS].lower()
-            found.append(_Date(value, block, f"{label.lower()} {before}", 1.5))
+            found.append(_Date(value, block, f"{names.lower()} {before}", 1.5))
     return found
 
 
 def _written_dates(page: Page, language: str | None) -> Iterator[tuple[int, int, int, str]]:
     """Block, begin and end in its line, and day of each date in the text; of years of two digits near the headline."""
-    starts, heading = prefix_sums(block_lengths(page) + 1), heading_block(page)
-    for begin, end, value in dates_in(page.block_lines[:_MAX_TEXT_CHARACTERS], language):
+    starts = prefix_sums(block_lengths(page) + 1)
+    for begin, end, value in dates_in(page.block_lines[:400_000], language):
         block = int(starts.searchsorted(begin, "right")) - 1
         yield block, begin - int(starts[block]), end - int(starts[block]), value
-    if heading is not None:
-        lines, first = page.block_texts(), max(0, heading - _MAX_BYLINE_BLOCKS)
-        for block in range(first, min(page.m, heading + _MAX_BYLINE_BLOCKS + 1)):
-            if len(lines[block]) <= _MAX_BYLINE_CHARACTERS:
-                yield from ((block, *short) for short in short_dates_in(lines[block], language))
+    heading = heading_block(page)
+    if heading is None:
+        return
+    lines = page.block_texts()
+    for block in range(max(0, heading - _MAX_BYLINE_BLOCKS), min(page.m, heading + _MAX_BYLINE_BLOCKS + 1)):
+        if len(lines[block]) <= _MAX_BYLINE_CHARACTERS:
+            for begin, end, value in short_dates_in(lines[block], language):
+                yield block, begin, end, value
 
 
 def _score_line(line: str, begin: int, end: int, label: str) -> float:
     """Score of a date by its line: best on a line of its own, worst within a sentence or what another label names."""
-    rest, after = len(line) - (end - begin), line[end : end + _MAX_LABEL_CHARACTERS]
-    score = 1.0 if rest <= 25 else 0.0 if rest <= 60 else -0.8 if begin <= 24 else -3.0
+    other_characters = len(line) - (end - begin)
+    if other_characters <= 25:
+        score = 1.0
+    elif other_characters <= 60:
+        score = 0.0
+    else:
+        score = -0.8 if begin <= 24 else -3.0
     start = line[: len(label)].lower()
     if _PUBLISHED.match(start) or _UPDATED.match(start):
-        return max(score, 0.0 if rest <= _MAX_BYLINE_CHARACTERS else -0.8)
+        return max(score, 0.0 if other_characters <= _MAX_BYLINE_CHARACTERS else -0.8)
     if _BYLINE.match(start) and score >= 0:
         return 1.5
     if _UPDATED.search(label) or _PUBLISHED.search(label):
         return max(score, 0.0) if label.rstrip().endswith((":", "：")) else score
-    if len(after) >= _MIN_SENTENCE_CHARACTERS and _SENTENCE_AFTER.match(after):
+    before, after = line[max(0, begin - _MAX_LABEL_CHARACTERS) : begin], line[end : end + _MAX_LABEL_CHARACTERS]
+    if len(after) >= 12 and _SENTENCE_AFTER.match(after):
         return min(score, -3.0)
-    if len(after) >= _MIN_SENTENCE_CHARACTERS and after.lstrip().startswith(":"):  # who said something, and when
+    if len(after) >= 12 and after.lstrip().startswith(":"):  # who said something, and when
         return score - 3.0
-    before = line[max(0, begin - _MAX_LABEL_CHARACTERS) : begin]
     return score - 2.5 * bool(_FOREIGN_LABEL.search(label)) - 2.0 * bool(_SENTENCE_BEFORE.search(before))
 
 
@@ -256,18 +261,20 @@ def _stated_dates(page: Page, language: str | None) -> list[tuple[int, str, str]
         for index, pairs in named_elements(page, name)[:_MAX_CANDIDATES]:
             value = iso_date(pairs.get(attribute), language)
             if value:
-                block = first_block(page, index)
-                found.append((block, value, " ".join(filter(None, (pairs.get("class"), pairs.get("itemprop"))))))
+                names = " ".join(filter(None, (pairs.get("class"), pairs.get("itemprop"))))
+                found.append((first_block(page, index), value, names))
     return found
 
 
 @once_per_page
 def _date_blocks(page: Page) -> set[int]:
     """Blocks in ``time`` elements and in elements with a class for dates."""
-    places = attribute_places(page, _DATE_CLASSES, "class", "id")
-    elements = elements_named(page, "time") + page.attributes.elements_with(places)
+    names = "date datetime published posted timestamp pubdate datum fecha meta dateline time byline".split()
+    elements = elements_named(page, "time")
+    elements += page.attributes.elements_with(attribute_places(page, names, "class", "id"))
     found: set[int] = set()
     for index in elements[: 4 * _MAX_CANDIDATES]:
         begin = first_block(page, index)
-        found.update(range(begin, min(max(int(page.block_end[index]), begin + 1), begin + 6)))
+        blocks = int(page.block_end[index]) - begin
+        found.update(range(begin, begin + min(max(blocks, 1), 6)))
     return found

@@ -78,7 +78,7 @@ def _beside_controls(page: Page, runs: NDArray[np.intp]) -> NDArray[np.bool_]:
     borders = np.flatnonzero(around != own)
     cited = frozenset(cites)
     for border, at in zip(borders.tolist(), page.run_offset[runs[borders]].tolist(), strict=True):
-        last, first = page.text[at - 1 : at + 1]
+        last, first = page.text[at - 1], page.text[at]
         is_cite = cited and (int(around[border]) in cited or int(own[border]) in cited)
         are_apart[border] = first.isalnum() and (last == ":" or (last.isalnum() and not is_cite))
     return are_apart

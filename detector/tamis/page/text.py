@@ -15,6 +15,8 @@ from tamis.core import core
 from tamis.hashing import mix
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
     from tamis.arrays import Floats, Hashes, Integers
@@ -195,6 +197,11 @@ def block_words(page: Page) -> Floats:
     """float64[m], number of words of each block."""
     before = TextTotals(*text_totals(page).T).words
     return (before[page.block_run_end] - before[page.block_run_begin]).astype(np.float64)
+
+
+def word_windows(words: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
+    """All windows of ``size`` consecutive words."""
+    return zip(*[words[begin:] for begin in range(size)], strict=False)
 
 
 def letters_of(text: str) -> str:

@@ -291,6 +291,13 @@ def test_the_only_heading_of_a_story_is_the_headline_where_the_title_is_nowhere_
     assert headline(f"<h1>{heading}</h1><h1>{heading} and weigh</h1>") == "Captains were asked of water"
 
 
+def test_a_title_that_software_writes_gives_way_to_the_only_heading_of_the_content() -> None:
+    content = f"<h1>Our history</h1><p>{'The harbour was dug by hand. ' * 4}"
+    for title in ("Untitled Document", "React App"):
+        found = read_metadata(Page.parse(f"<title>{title}</title>{content}", "https://harbour.example/history"))
+        assert found.headline == "Our history"
+
+
 def test_the_only_heading_is_the_headline_if_the_title_begins_with_it_though_it_is_one_word() -> None:
     head = "<title>{} - Encyclopedia</title><meta property=og:title content='Marine mammals of the order Cetacea'>"
     assert read_metadata(Page.parse(f"{head.format('Whale')}<h1>Whale <a href='#whale'>#</a></h1>")).headline == "Whale"
