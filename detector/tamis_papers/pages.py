@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,16 @@ if TYPE_CHECKING:
     from tamis.arrays import Flags, Hashes, Integers
     from tamis.folders import SitePage, SitePages
     from tamis.page.page import Page
+
+
+_Item = TypeVar("_Item")
+
+
+def spread(items: Sequence[_Item], sample: int | None) -> list[_Item]:
+    """Return a sample of the items, evenly spread; all of them without a number."""
+    if sample is None or sample >= len(items):
+        return list(items)
+    return [items[number * len(items) // sample] for number in range(sample)]
 
 
 class SiteError(ValueError):

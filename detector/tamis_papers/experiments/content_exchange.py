@@ -8,7 +8,6 @@ is found by exact counts of text over the site's pages alone, so no model that i
 from __future__ import annotations
 
 import copy
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -16,13 +15,12 @@ import numpy as np
 from lxml import etree
 
 from tamis.output.text import block_texts
+from tamis.page.tree import sums_over_blocks
 from tamis_papers.experiments.harness import say
 from tamis_papers.pages import HashCounts, distinct_pages, text_fingerprints
-from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 MIN_SLOT_FRACTION: Final = 0.9
-"""Share of a page's own words that its slot has at least."""
+"""Fraction of a page's unique words that its slot has at least."""
 
 MIN_WORDS_AROUND: Final = 50
 """Words outside the slot, without which a page has no template to speak of."""
@@ -38,7 +36,7 @@ MIN_WORDS_AROUND: Final = 50
 MAX_WORDS: Final = 400
 """Words of a text that are put into a page; it ends with the paragraph that reaches them."""
 
-_MIN_OWN: Final = 30  # words
+_MIN_UNIQUE: Final = 30  # words
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -74,14 +72,6 @@ class Frame:
         return html
 
 
-def frames_by_site(folder: Path, least: int) -> dict[str, list[Frame]]:
-    """Like :func:`frames_of_sites`, for the sites of a folder. Ends the program if none is left."""
-    try:
-        return frames_of_sites(find_sites(folder), least)
-    except (OSError, ValueError) as error:
-        sys.exit(f"{folder}: {error}")
-
-
 def frames_of_sites(sites: Iterable[SitePages], least: int) -> dict[str, list[Frame]]:
     """Find the pages with a slot, by site; sites with fewer than ``least`` of them are left out.
 
@@ -110,17 +100,16 @@ def frames_of(site: SitePages) -> Iterator[Frame]:
             yield Frame(page.url or "", page.elements[0], nodes.index(page.elements[slot]))
 
 
-def slot_of(page: Page, own: NDArray[np.bool_]) -> int | None:
-    """Find the slot of a page, of whose blocks no other page has those that are ``own`` (bool[m]).
+def slot_of(page: Page, unique: NDArray[np.bool_]) -> int | None:
+    """Find the slot of a page, of whose blocks no other page has the unique ones (bool[m]).
 
     Returns:
-        index of the element, ``None`` where the page has too little text of its own or nothing around it.
+        index of the element, ``None`` where the page has too little unique text or nothing around it.
     """
     words = np.array([len(text.split()) for text in block_texts(page)], np.int64)
-    all_words, own_words = (np.append(0, np.cumsum(values)) for values in (words, words * own))
-    inside, inside_own = (sums[page.block_end] - sums[page.block_begin] for sums in (all_words, own_words))
-    fits = inside_own >= max(MIN_SLOT_FRACTION * own_words[-1], _MIN_OWN)
-    fits &= all_words[-1] - inside >= MIN_WORDS_AROUND
+    inside, inside_unique = sums_over_blocks(page, words), sums_over_blocks(page, words * unique)
+    fits = inside_unique >= max(MIN_SLOT_FRACTION * inside_unique[0], _MIN_UNIQUE)
+    fits &= inside[0] - inside >= MIN_WORDS_AROUND
     if not fits.any():
         return None
     candidates = np.flatnonzero(fits)

@@ -9,15 +9,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from tamis_papers.experiments.html_pages import HtmlPages
+from tamis.folders import SitePage, SitePages
+from tamis.page.page import Page
 from tamis_papers.marks import marked_sites, read_marks
-from tamis_papers.pages import blocks_of_runs
+from tamis_papers.pages import blocks_of_runs, spread
+from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,10 +28,25 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from tamis.arrays import Floats
-    from tamis.folders import SitePage, SitePages
 
 
-_Thing = TypeVar("_Thing")
+_Name = TypeVar("_Name")
+
+
+class HtmlPages(SitePages):
+    """Pages named by their addresses, with HTML in memory instead of files."""
+
+    @classmethod
+    def from_html(cls, pages: Sequence[tuple[str, bytes]], name: str = "") -> Self:
+        """Create from pairs of an address and HTML, and the name of the site."""
+        urls = [url for url, _ in pages]
+        html: list[Any] = [html for _, html in pages]
+        return cls(urls, urls, html, Path(name))
+
+    def read(self, number: int) -> SitePage:
+        """Parse one of the pages."""
+        html: Any = self.files[number]
+        return SitePage(number, self.names[number], Page.parse(html, self.urls[number]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +84,18 @@ def parser_of(doc: str) -> argparse.ArgumentParser:
     return parser
 
 
-def experiment_parser(doc: str) -> argparse.ArgumentParser:
-    """Like :func:`parser_of`, with the options that :func:`sites_of` reads."""
+def sites_parser(doc: str) -> argparse.ArgumentParser:
+    """Like :func:`parser_of`, with folders of sites."""
     parser = parser_of(doc)
     parser.add_argument(
         "sites", nargs="*", type=Path, metavar="SITES", help="folders with one folder a site (default: the demo web)"
     )
+    return parser
+
+
+def experiment_parser(doc: str) -> argparse.ArgumentParser:
+    """Like :func:`sites_parser`, with the options that :func:`sites_of` reads."""
+    parser = sites_parser(doc)
     marks = Path("benchmarks/gold/sites.jsonl")
     parser.add_argument("--marks", type=Path, default=marks, metavar="FILE", help="marked pages (%(default)s)")
     parser.add_argument("--most", type=int, metavar="N", help="number of sites, evenly spread")
@@ -97,13 +121,32 @@ def _sites_of_folders(folders: Sequence[Path], marks: Path) -> Iterator[MarkedSi
         yield MarkedSite(site, numbers, truth)
 
 
-def demo_sites(pages: int) -> Iterator[MarkedSite]:
+def sites_in(folders: Iterable[Path]) -> list[SitePages]:
+    """List the sites of some folders, marked or not.
+
+    Raises:
+        FileNotFoundError: a folder does not exist.
+        ValueError: there is no site in it.
+    """
+    return [site for folder in folders for site in find_sites(folder)]
+
+
+@contextmanager
+def exit_on_bad_input() -> Iterator[None]:
+    """End the program with a message where a file or folder is missing or malformed."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        sys.exit(str(error))
+
+
+def demo_sites(pages: int, seed: int = 1) -> Iterator[MarkedSite]:
     """Build the hosts of the demo web in memory, with a number of articles each."""
     from demo.hosts import BUILDERS  # noqa: PLC0415  (of the repository, and no part of the package)
     from demo.web import build_site  # noqa: PLC0415
 
     for name in BUILDERS:
-        site, base = build_site(name, pages=pages), f"http://{name}.demo"
+        site, base = build_site(name, seed, pages), f"http://{name}.demo"
         runs = {
             base + path: truth.runs
             for path, truth in site.truth.items()
@@ -154,17 +197,17 @@ def estimate(parts: Iterable[tuple[float, float]]) -> Estimate:
 
 
 def estimate_rows(
-    sites: Iterable[MarkedSite], measure: Callable[[MarkedSite], Iterable[tuple[_Thing, ArrayLike]]]
-) -> dict[_Thing, list[Estimate]]:
+    sites: Iterable[MarkedSite], measure: Callable[[MarkedSite], Iterable[tuple[_Name, ArrayLike]]]
+) -> dict[_Name, list[Estimate]]:
     """Estimate figures of several methods over sites.
 
     ``measure`` yields for a page of a site, or all of its pages, the name of a method and its k figures: float[k, 2],
     numerators and denominators to be added up, or float[k], of which the mean is taken.
     """
-    found: dict[_Thing, list[NDArray[np.float64]]] = {}
+    found: dict[_Name, list[NDArray[np.float64]]] = {}
     for site in sites:
         say(site.name)
-        of_site: dict[_Thing, NDArray[np.float64]] = {}
+        of_site: dict[_Name, NDArray[np.float64]] = {}
         for name, figures in measure(site):
             parts = np.asarray(figures, np.float64)
             parts = parts if parts.ndim == 2 else np.stack([parts, np.ones(len(parts))], axis=1)
@@ -172,13 +215,6 @@ def estimate_rows(
         for name, sums in of_site.items():
             found.setdefault(name, []).append(sums)
     return {name: [estimate(map(tuple, of_all)) for of_all in zip(*sums, strict=True)] for name, sums in found.items()}
-
-
-def spread(things: Sequence[_Thing], sample: int | None) -> list[_Thing]:
-    """Return a sample of the things, evenly spread; all of them without a number."""
-    if sample is None or sample >= len(things):
-        return list(things)
-    return [things[number * len(things) // sample] for number in range(sample)]
 
 
 def say(text: str) -> None:

@@ -20,7 +20,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from tamis import clean, load_model
-from tamis_papers.experiments.harness import estimate_rows, experiment_parser, report, sites_of, spread
+from tamis_papers.experiments.harness import estimate_rows, experiment_parser, report, sites_of
+from tamis_papers.pages import spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

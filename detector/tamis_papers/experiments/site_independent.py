@@ -24,9 +24,7 @@ Kolcz and Yih: Site-Independent Template-Block Detection (PKDD 2007), section 4 
 from __future__ import annotations
 
 import math
-import sys
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -40,10 +38,9 @@ from sklearn.naive_bayes import MultinomialNB
 from tamis.hashing import hash_text
 from tamis_papers.discretisation import binary_features, mdl_cuts
 from tamis_papers.element_features import NODE_FEATURES, Measures, node_features
-from tamis_papers.experiments.harness import demo_sites, parser_of, report, say, spread
-from tamis_papers.pages import Detagged, SiteError, distinct_pages
+from tamis_papers.experiments.harness import demo_sites, exit_on_bad_input, report, say, sites_in, sites_parser
+from tamis_papers.pages import Detagged, SiteError, distinct_pages, spread
 from tamis_papers.site_independent import SiteIndependentBlocks
-from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,17 +79,13 @@ class Blocks(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    parser = parser_of(__doc__ or "")
-    parser.add_argument("sites", nargs="*", type=Path, metavar="SITES", help="folders of sites (default: the demo web)")
+    parser = sites_parser(__doc__ or "")
     parser.add_argument("--counted", type=int, default=50, metavar="N", help="pages counted of each (%(default)s)")
     parser.add_argument("--taken", type=int, default=10, metavar="N", help="pages learned from of each (%(default)s)")
     parser.add_argument("--divergence", choices=DIVERGENCES, default=DIVERGENCES[0], help="of what (%(default)s)")
     options = parser.parse_args(arguments)
-    try:
-        found = [site for folder in options.sites for site in find_sites(folder)]
-    except (OSError, ValueError) as error:
-        sys.exit(str(error))
-    sites = found if options.sites else [site.pages for site in demo_sites(30)]
+    with exit_on_bad_input():
+        sites = sites_in(options.sites) or [site.pages for site in demo_sites(30)]
     rows = figure_1(sites, options.counted, options.taken, options.divergence)
     report(options, ["", *(f"recall at precision {each:.2f}" for each in PRECISIONS), "average precision"], rows)
 

@@ -25,13 +25,13 @@ from tamis_papers.experiments import (
 from tamis_papers.experiments.content_exchange import frames_of_sites
 from tamis_papers.experiments.harness import (
     Estimate,
+    HtmlPages,
     MarkedSite,
     estimate,
     estimate_rows,
     experiment_parser,
     sites_of,
 )
-from tamis_papers.experiments.html_pages import HtmlPages
 from tamis_papers.page_level import PENALTIES
 
 if TYPE_CHECKING:
