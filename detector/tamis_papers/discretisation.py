@@ -24,7 +24,7 @@ def mdl_cuts(values: NDArray[np.floating], label: Flags) -> Floats:
     """Cut one feature where that shortens the description of the labels.
 
     An interval is cut where the class entropy of the two halves is least, if the gain is more than it costs to name the
-    place and the halves' classes; then both halves are looked at in turn.
+    cut and the halves' classes; then both halves are looked at in turn.
 
     Args:
         values: float[e], finite.
@@ -64,7 +64,7 @@ def binary_features(matrix: NDArray[np.floating], cuts: Sequence[Floats]) -> csr
 
 
 def _accepted_cut(positives: Integers, borders: Integers, begin: int, end: int) -> int | None:
-    """The border of least class entropy between two places, ``None`` where MDLP says that no cut pays."""
+    """Find the border of least class entropy in a slice of the values; ``None`` where MDLP says that no cut pays."""
     if not len(borders):
         return None
     number, positive = end - begin, positives[end] - positives[begin]

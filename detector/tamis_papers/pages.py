@@ -14,7 +14,7 @@ from tamis.fingerprints import TAG_TOKENS
 from tamis.hashing import hash_slices, hash_text, mix
 from tamis.page.tag_sets import IGNORED
 from tamis.page.text import CHARACTER_TOKENS, CODE_UNITS
-from tamis.page.tree import TAG_NAMES, elements_of_blocks, nearest, once_per_page, prefix_sums, tag_set, within
+from tamis.page.tree import TAG_NAMES, elements_of_blocks, nearest, once_per_page, sums_in_blocks, tag_set, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -155,14 +155,14 @@ class Detagged:
     def __init__(self, page: Page) -> None:
         codes = np.frombuffer(page.text.encode("utf-32-le", "surrogatepass"), "<u4")
         self._runs = page.r
-        ink = np.flatnonzero(~np.fromiter(map(str.isspace, page.text), bool, len(page.text)))
-        self.run = np.searchsorted(page.run_offset, ink, side="right") - 1
-        spaced = np.diff(ink, prepend=-1) > 1
-        spaced[np.searchsorted(ink, page.run_offset[page.block_run_begin])] = True
-        spaced[:1] = False
-        self.offset = np.arange(len(ink)) + np.cumsum(spaced)
+        nonblank = np.flatnonzero(~np.fromiter(map(str.isspace, page.text), bool, len(page.text)))
+        self.run = np.searchsorted(page.run_offset, nonblank, side="right") - 1
+        after_space = np.diff(nonblank, prepend=-1) > 1
+        after_space[np.searchsorted(nonblank, page.run_offset[page.block_run_begin])] = True
+        after_space[:1] = False
+        self.offset = np.arange(len(nonblank)) + np.cumsum(after_space)
         self.codes = np.full(int(self.offset[-1]) + 1 if len(self.offset) else 0, ord(" "), np.dtype("<u4"))
-        self.codes[self.offset] = codes[ink]
+        self.codes[self.offset] = codes[nonblank]
 
     def slices(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> tuple[Integers, Integers]:
         """int64[k] twice, where the text of k slices of runs begins and ends; white space around it does not count."""
@@ -195,8 +195,8 @@ def markup_length(page: Page) -> Integers:
         tags[element] += 2 * len(unknown)
     attributes = np.zeros(len(table.first), np.int64)
     for name in table.names:
-        for value, place in table.places_by_value(name).items():
-            attributes[place] = len(f' {name}="{value}"')
+        for value, index in table.places_by_value(name).items():
+            attributes[index] = len(f' {name}="{value}"')
     return tags + table.sum_per_element(attributes)
 
 
@@ -249,9 +249,9 @@ class HashCounts(NamedTuple):
 
     def df(self, hashes: Hashes) -> Integers:
         """int64[...], pages with each of some hashes."""
-        place = np.searchsorted(self.hashes, hashes)
-        known = np.append(self.hashes, np.uint64(0))[place] == hashes
-        return np.where(known, np.append(self.counts, 0)[place], 0)
+        index = np.searchsorted(self.hashes, hashes)
+        known = np.append(self.hashes, np.uint64(0))[index] == hashes
+        return np.where(known, np.append(self.counts, 0)[index], 0)
 
 
 def count_hashes(
@@ -275,19 +275,17 @@ def whole_elements(page: Page, shared: Flags) -> Flags:
     because other texts have pictures at that place.
     """
     blocks = shared[page.n :]
-    whole = shared[: page.n] & elements_of_blocks(page, blocks)
+    template = shared[: page.n] & elements_of_blocks(page, blocks)
     around = nearest(page.parent, page.block_end > page.block_begin)
-    return np.concatenate([np.append(whole, False)[around], blocks])
+    return np.concatenate([np.append(template, False)[around], blocks])
 
 
-def blocks_of_runs(page: Page, share: NDArray[np.float64 | np.bool_]) -> Flags:
-    """bool[m], blocks more than half of whose characters are chosen: of each run a share (float64[r] or bool[r]).
+def blocks_of_runs(page: Page, fraction: NDArray[np.float64 | np.bool_]) -> Flags:
+    """bool[m], blocks more than half of whose characters are chosen: of each run a fraction (float64[r] or bool[r]).
 
     White space does not count.
     """
     length = np.bincount(Detagged(page).run, minlength=page.r)
-    whole = prefix_sums(length)
-    chosen = np.concatenate([[0.0], np.cumsum(length * share)])
-    begin, end = page.block_run_begin, page.block_run_end
-    most: Flags = 2 * (chosen[end] - chosen[begin]) > whole[end] - whole[begin]
-    return most
+    chosen = np.append(0.0, np.cumsum(length * fraction))
+    mostly: Flags = 2 * (chosen[page.block_run_end] - chosen[page.block_run_begin]) > sums_in_blocks(page, length)
+    return mostly

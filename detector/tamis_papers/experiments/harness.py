@@ -93,9 +93,11 @@ def sites_parser(doc: str) -> argparse.ArgumentParser:
     return parser
 
 
-def experiment_parser(doc: str) -> argparse.ArgumentParser:
-    """Like :func:`sites_parser`, with the options that :func:`sites_of` reads."""
+def experiment_parser(doc: str, model: str | None = None) -> argparse.ArgumentParser:
+    """Like :func:`sites_parser`, with the options that :func:`sites_of` reads, and a page-level model by default."""
     parser = sites_parser(doc)
+    if model is not None:
+        parser.add_argument("--model", default=model, metavar="MODEL", help="page-level model (%(default)s)")
     marks = Path("benchmarks/gold/sites.jsonl")
     parser.add_argument("--marks", type=Path, default=marks, metavar="FILE", help="marked pages (%(default)s)")
     parser.add_argument("--most", type=int, metavar="N", help="number of sites, evenly spread")
@@ -196,7 +198,7 @@ def estimate(parts: Iterable[tuple[float, float]]) -> Estimate:
     return Estimate(float(above / max(below, 1e-9)), *map(float, np.quantile(ratios, (0.025, 0.975))))
 
 
-def estimate_rows(
+def estimates_by_name(
     sites: Iterable[MarkedSite], measure: Callable[[MarkedSite], Iterable[tuple[_Name, ArrayLike]]]
 ) -> dict[_Name, list[Estimate]]:
     """Estimate figures of several methods over sites.
@@ -215,6 +217,13 @@ def estimate_rows(
         for name, sums in of_site.items():
             found.setdefault(name, []).append(sums)
     return {name: [estimate(map(tuple, of_all)) for of_all in zip(*sums, strict=True)] for name, sums in found.items()}
+
+
+def estimate_rows(
+    sites: Iterable[MarkedSite], measure: Callable[[MarkedSite], Iterable[tuple[str, ArrayLike]]]
+) -> list[list[object]]:
+    """Rows of a table: each name and its estimates, see :func:`estimates_by_name`."""
+    return [[name, *estimates] for name, estimates in estimates_by_name(sites, measure).items()]
 
 
 def say(text: str) -> None:

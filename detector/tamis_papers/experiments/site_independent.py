@@ -121,14 +121,14 @@ def blocks_of(site: SitePages, number: int, counted: int, taken: int, divergence
     features, texts, template = [], [], []
     for read in distinct_pages(pages.subset(spread(range(len(pages)), taken))):
         page, measures = read.page, Measures(read.page)
-        place = np.full(page.n, -1)
-        place[measures.elements] = np.arange(len(measures.elements))
+        row = np.full(page.n, -1)
+        row[measures.elements] = np.arange(len(measures.elements))
         labels, elements = learned.label(read), method.blocks(page)[0]
         inside = np.zeros(page.n, bool) if labels.content is None else labels.content[: page.n]
         content = inside & ~np.append(inside, False)[page.parent]
-        elements = elements[(place[elements] >= 0) & (labels.template[elements] | content[elements])]
+        elements = elements[(row[elements] >= 0) & (labels.template[elements] | content[elements])]
         template.append(labels.template[elements])
-        features.append(node_features(measures)[place[elements]])
+        features.append(node_features(measures)[row[elements]])
         detagged = Detagged(page)
         begin, end = detagged.slices(page.run_begin[elements], page.run_end[elements])
         own = [detagged.text[first:last] for first, last in zip(begin.tolist(), end.tolist(), strict=True)]

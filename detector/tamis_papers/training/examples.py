@@ -97,7 +97,7 @@ def label_site(
     """Label the blocks of some pages of a site by a site-level method, blocks of one page only as content."""
     site_labels = SiteLabels(site, labels)
     chosen = np.random.default_rng(seed).permutation(len(site_labels.numbers))[:pages_per_site]
-    numbers = [site_labels.numbers[place] for place in sorted(chosen)]
+    numbers = [site_labels.numbers[index] for index in sorted(chosen)]
     return [block_page(read.page, label[read.page.n :], site.name) for read, label in site_labels.pages(numbers)]
 
 

@@ -143,7 +143,7 @@ def folds(gold: Sequence[GoldExample], sites: Iterable[str], seed: int = 0) -> d
     seen; other sources, names of sites without gold text among them, are dealt out at random.
     """
     number = Counter(example.collection for example in gold if example.gold.source)
-    collections = {name: place % FOLDS for place, (name, _) in enumerate(number.most_common())}
+    collections = {name: index % FOLDS for index, (name, _) in enumerate(number.most_common())}
     votes: dict[str, Counter[int]] = defaultdict(Counter)
     for example in gold:
         fold = collections.get(example.collection, example.gold.fold)
