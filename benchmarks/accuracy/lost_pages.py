@@ -18,7 +18,7 @@ from benchmarks.shared.common import models_of_folds
 from tamis.page.text import WORD
 from tamis.site import PageCounts
 from tamis_papers.experiments.harness import exit_on_bad_input, parser_of, say, write_json
-from tamis_papers.training.sites import find_sites
+from tamis_papers.pages import find_sites
 
 
 def main() -> None:

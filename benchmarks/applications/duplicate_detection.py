@@ -30,11 +30,18 @@ from benchmarks.shared.peers import trafilatura_text
 from tamis import load_model
 from tamis.duplicates import near_duplicates, shingles
 from tamis_papers.evaluation import read_gold
-from tamis_papers.experiments.cleaned_texts import BASIC, COMBINED, SMOOTH, WAYS, cleaned_texts
-from tamis_papers.experiments.content_exchange import frames_of_sites, mistyped, shortened
+from tamis_papers.experiments.content_exchange import (
+    BASIC,
+    COMBINED,
+    SMOOTH,
+    WAYS,
+    cleaned_texts,
+    frames_of_sites,
+    mistyped,
+    shortened,
+)
 from tamis_papers.experiments.harness import exit_on_bad_input, parser_of, say, table, write_json
-from tamis_papers.pages import spread
-from tamis_papers.training.sites import find_sites
+from tamis_papers.pages import find_sites, spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

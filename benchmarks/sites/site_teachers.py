@@ -20,11 +20,10 @@ from tamis import clean
 from tamis_papers.evaluation import by_page_type, page_accuracy, read_gold
 from tamis_papers.experiments.harness import Estimate, estimate, exit_on_bad_input, parser_of, say, table, write_json
 from tamis_papers.methods import METHODS
-from tamis_papers.pages import spread
+from tamis_papers.pages import find_sites, spread
 from tamis_papers.training.examples import label_pages, label_site
 from tamis_papers.training.gold import source_of
 from tamis_papers.training.networks import DROPOUT_WITHOUT_GOLD, fit_block_model
-from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

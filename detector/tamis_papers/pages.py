@@ -1,4 +1,4 @@
-"""What a site-level method is, what it says of the pages of a site, and what several methods compute."""
+"""Sites and samples of their pages; what a site-level method is and says of them; what several methods compute."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeVa
 import numpy as np
 
 from tamis.fingerprints import TAG_TOKENS
+from tamis.folders import SitePages, page_files
 from tamis.hashing import hash_slices, hash_text, mix
 from tamis.page.tag_sets import IGNORED
 from tamis.page.text import CHARACTER_TOKENS, CODE_UNITS
@@ -18,11 +19,12 @@ from tamis.page.tree import TAG_NAMES, elements_of_blocks, nearest, once_per_pag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from tamis.arrays import Flags, Hashes, Integers
-    from tamis.folders import SitePage, SitePages
+    from tamis.folders import SitePage
     from tamis.page.page import Page
 
 
@@ -34,6 +36,23 @@ def spread(items: Sequence[_Item], sample: int | None) -> list[_Item]:
     if sample is None or sample >= len(items):
         return list(items)
     return [items[number * len(items) // sample] for number in range(sample)]
+
+
+def find_sites(folder: Path, min_pages: int = 10) -> list[SitePages]:
+    """List the sites of a folder by name, ``https://name/``, leaving out those with too few pages.
+
+    Raises:
+        FileNotFoundError: the folder does not exist.
+        ValueError: there is no site with enough pages in it.
+    """
+    if not folder.is_dir():
+        raise FileNotFoundError(f"no such folder: {folder}")
+    folders = [each for each in sorted(folder.iterdir()) if each.is_dir()]
+    sites = [SitePages.of_files(each, page_files(each)) for each in folders]
+    enough = [site for site in sites if len(site) >= min_pages]
+    if not enough:
+        raise ValueError(f"{folder} holds no folder with {min_pages} or more HTML files: one folder a site is expected")
+    return enough
 
 
 class SiteError(ValueError):

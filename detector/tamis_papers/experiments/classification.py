@@ -29,8 +29,7 @@ from sklearn.naive_bayes import MultinomialNB
 
 from tamis import load_model
 from tamis_papers.evaluation import read_gold
-from tamis_papers.experiments.cleaned_texts import WAYS, cleaned_texts
-from tamis_papers.experiments.content_exchange import frames_of_sites, shortened
+from tamis_papers.experiments.content_exchange import WAYS, cleaned_texts, frames_of_sites, shortened
 from tamis_papers.experiments.harness import (
     demo_sites,
     estimate,

@@ -19,8 +19,7 @@ import numpy as np
 from tamis.folders import SitePage, SitePages
 from tamis.page.page import Page
 from tamis_papers.marks import marked_sites, read_marks
-from tamis_papers.pages import blocks_of_runs, spread
-from tamis_papers.training.sites import find_sites
+from tamis_papers.pages import blocks_of_runs, find_sites, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -79,7 +78,11 @@ class MarkedSite:
 
 def parser_of(doc: str) -> argparse.ArgumentParser:
     """Return a parser with the module's text as its help, and ``--json``."""
-    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=doc,
+        epilog="Where folders of sites and gold pages are to be had: benchmarks/README.md",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as JSON, too")
     return parser
 

@@ -29,11 +29,17 @@ from tamis.models.decision import (
     PageDecision,
 )
 from tamis.processes import map_in_processes
-from tamis_papers.training.examples import label_gold_page, label_marked_site, label_pages, label_site
+from tamis_papers.training.examples import (
+    SITE_LEVEL_METHOD,
+    describe_labels,
+    label_gold_page,
+    label_marked_site,
+    label_pages,
+    label_site,
+)
 from tamis_papers.training.gold import FOLDS, folds, parse_with_copy
 from tamis_papers.training.networks import train_block_model
 from tamis_papers.training.report import GOLD_LABELS, SITE_LABELS, Metrics, Trained, measure_models
-from tamis_papers.training.sites import SITE_LEVEL_METHOD, describe_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -16,6 +16,7 @@ from tamis import Page
 from tamis.features import FEATURE_NAMES, features_of
 from tamis.models.blocks import BlockModel
 from tamis.models.decision import CONFIDENCE_INPUTS, KIND_INPUTS, PAGE_KINDS, KindInputs
+from tamis_papers.pages import find_sites
 from tamis_papers.training import blocks, gold, sequences
 from tamis_papers.training.blocks import KindExample, learn_confidence, learn_kinds, train_blocks
 from tamis_papers.training.examples import (
@@ -30,7 +31,6 @@ from tamis_papers.training.gold import gold_examples
 from tamis_papers.training.networks import fit_block_model, learn_tables, stacked_token_features, train_block_model
 from tamis_papers.training.report import GOLD_LABELS, SITE_LABELS, Trained
 from tamis_papers.training.sequences import SequencePage, fit_sequence
-from tamis_papers.training.sites import find_sites
 from tests.tamis.test_models import read_in_order
 from tests.tamis_papers.training.conftest import small_network
 from tests.tamis_papers.training.test_gold import html
