@@ -77,7 +77,7 @@ def check_enough(pages: SitePages, distinct: int, least: int = 2) -> None:
     """Raise if fewer than ``least`` pages of a site are readable, have text and differ from each other.
 
     Raises:
-        SiteError: there are fewer; the message says of what there was how much.
+        SiteError: there are fewer; the message says how many pages there are, and how many cannot be used.
     """
     if distinct < least:
         unread = f", {len(pages.skipped):,} of which cannot be used" if pages.skipped else ""

@@ -131,12 +131,12 @@ def blocks_of(site: SitePages, number: int, counted: int, taken: int, divergence
         features.append(node_features(measures)[row[elements]])
         detagged = Detagged(page)
         begin, end = detagged.slices(page.run_begin[elements], page.run_end[elements])
-        own = [detagged.text[first:last] for first, last in zip(begin.tolist(), end.tolist(), strict=True)]
+        block_texts = [detagged.text[first:last] for first, last in zip(begin.tolist(), end.tolist(), strict=True)]
         if divergence == "words":
             features[-1][:, list(NODE_FEATURES).index("divergence")] = [
-                words_divergence(text, detagged.text) for text in own
+                words_divergence(text, detagged.text) for text in block_texts
             ]
-        texts += own
+        texts += block_texts
     if not texts:
         return None
     keys = np.array([hash_text(text) for text in texts], np.uint64)
@@ -146,22 +146,26 @@ def blocks_of(site: SitePages, number: int, counted: int, taken: int, divergence
 
 def words_divergence(inside: str, page: str) -> float:
     """Kullback-Leibler divergence of the words of a block from those of the rest of its page, in nats."""
-    own, everything = Counter(inside.lower().split()), Counter(page.lower().split())
-    rest, share = everything.total() - own.total() + len(everything) / 2, 1 / max(own.total(), 1)
-    return sum(n * share * math.log(n * share * rest / (max(everything[word] - n, 0) + 0.5)) for word, n in own.items())
+    words, page_words = Counter(inside.lower().split()), Counter(page.lower().split())
+    total, rest = max(words.total(), 1), page_words.total() - words.total() + len(page_words) / 2
+    return sum(
+        n / total * math.log(n / total * rest / (max(page_words[word] - n, 0) + 0.5)) for word, n in words.items()
+    )
 
 
 def judge(train: Blocks, test: Blocks) -> dict[str, Floats]:
     """Score the blocks of sites never seen, by each classifier."""
     train = train.rows(np.unique(train.text, return_index=True)[1])
-    own = np.zeros(len(train.text))
+    held_out_score = np.zeros(len(train.text))
     for number in range(3):
-        apart = train.site % 3 == number
-        if apart.any():
-            own[apart] = words_score(train.rows(np.flatnonzero(~apart)), train.rows(np.flatnonzero(apart)))
+        held_out = train.site % 3 == number
+        if held_out.any():
+            held_out_score[held_out] = words_score(
+                train.rows(np.flatnonzero(~held_out)), train.rows(np.flatnonzero(held_out))
+            )
     text = words_score(train, test)
 
-    matrix = np.column_stack([train.features, own])
+    matrix = np.column_stack([train.features, held_out_score])
     cuts = [mdl_cuts(column, train.template) for column in matrix.T]
     binary = binary_features(matrix, cuts)
     pattern = np.column_stack([binary.indices.reshape(len(matrix), -1), train.template])
