@@ -8,7 +8,6 @@ Every page is cleaned alone, and with up to 100 other pages of its site counted.
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +17,8 @@ from benchmarks.accuracy.site_evidence import SEEN, count_others
 from benchmarks.shared.common import models_of_folds
 from tamis.page.text import WORD
 from tamis.site import PageCounts
-from tamis_papers.experiments.harness import parser_of, say, write_json
-from tamis_papers.training.sites import find_sites
+from tamis_papers.experiments.harness import exit_on_bad_input, parser_of, say, write_json
+from tamis_papers.pages import find_sites
 
 
 def main() -> None:
@@ -32,7 +31,7 @@ def main() -> None:
     options = parser.parse_args()
     lost: list[dict[str, str]] = []
     default, pages = tamis.load_model(), 0
-    try:
+    with exit_on_bad_input():
         model_of = models_of_folds(options.models) if options.models else lambda _: default
         for site in find_sites(options.sites):
             model, random, before = model_of(site.name), np.random.default_rng(0), len(lost)
@@ -47,8 +46,6 @@ def main() -> None:
             say(f"{site.name}: {len(lost) - before} of {len(site_pages)}")
         if options.out:
             options.out.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in lost), "utf-8")
-    except (OSError, ValueError) as error:
-        sys.exit(str(error))
     print(f"{len(lost)} of {pages} pages lose {options.least:.0%} of their words or more")
     write_json(options, {"pages": pages, "lost": len(lost)})
 

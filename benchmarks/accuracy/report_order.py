@@ -10,7 +10,6 @@ the order of confidence, and for the best order there is.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from scrapy_tamis.report.ranking import expected_loss
 from scrapy_tamis.report.records import page_record
 from tamis.page.text import WORD
 from tamis_papers.evaluation import read_gold
-from tamis_papers.experiments.harness import parser_of, table, write_json
+from tamis_papers.experiments.harness import exit_on_bad_input, parser_of, table, write_json
 
 _FIRST = (25, 50)
 
@@ -34,7 +33,7 @@ def main() -> None:
     parser.add_argument("--begin", type=int, default=1, choices=(0, 1), help="the first page (%(default)s)")
     options = parser.parse_args()
     records, wrong, f1 = [], [], []
-    try:
+    with exit_on_bad_input():
         for gold in read_gold(options.gold)[options.begin :: 2]:
             cleaned = tamis.clean((options.gold.parent / "html" / f"{gold.page_id}.html").read_bytes(), gold.url)
             values = {name: getattr(cleaned, name) for name in ("text", "status", "template_share", "confidence")}
@@ -43,8 +42,6 @@ def main() -> None:
             kept, wanted = (Counter(WORD.findall(text.lower())) for text in (cleaned.text, gold.text))
             wrong.append((kept - wanted).total() + (wanted - kept).total())
             f1.append(1 - wrong[-1] / max(kept.total() + wanted.total(), 1))
-    except (OSError, ValueError) as error:
-        sys.exit(str(error))
     usual = np.median([(record.words, record.template_share) for record in records], axis=0).tolist()
     orders = {
         "report": [expected_loss(record, 0, *usual).words for record in records],

@@ -25,7 +25,7 @@ from tamis.models import load_model, log_odds
 from tamis.places import find_places
 from tamis.site import Site
 from tamis_papers.evaluation import GoldPage, read_gold
-from tamis_papers.experiments.harness import parser_of, say
+from tamis_papers.experiments.harness import exit_on_bad_input, parser_of, say
 from tamis_papers.marks import marked_sites, read_marks
 from tamis_papers.training.gold import content_fractions, registrable_domain
 
@@ -142,7 +142,7 @@ def main() -> None:
         "--models", type=Path, metavar="FOLDS", help="models that have not seen a site, each by its fold"
     )
     options = parser.parse_args()
-    try:
+    with exit_on_bad_input():
         default = load_model()
         model_of = models_of_folds(options.models) if options.models else lambda _: default
         examples = []
@@ -154,8 +154,6 @@ def main() -> None:
             for host_pages, content_of in gold_hosts(path):
                 model = model_of(registrable_domain(host_pages.urls[0]))
                 examples.append(block_examples(host_pages, content_of, model))
-    except (OSError, ValueError) as error:
-        sys.exit(str(error))
     learned = learn_evidence(*(np.concatenate(column) for column in zip(*examples, strict=True)))
     print(", ".join(f"{name}={value:.3f}" for name, value in learned._asdict().items()))
 

@@ -2,10 +2,11 @@
 
     python -m benchmarks.accuracy.train_weights DATA
 
-DATA has `sites-train/`, `sites-dev/`, `sites-gold.jsonl`, `wcxb-dev/`, `articles/` and `facts/`. It learns from the
-gold pages, from pages that a reader marked, from lines that must be in the text of pages, and from sites with their
-counts; from nothing of the sites that are kept apart. FOLDS gets `without-0.npz` and so on, and `folds.json` with the
-fold of each source, which `transfer`, `whole_sites` and `lost_pages` read.
+DATA has `sites-train/`, `sites-dev/`, `sites-gold.jsonl`, `wcxb-dev/`, `articles/` and `facts/`; `benchmarks/README.md`
+says where they are to be had. It learns from the gold pages, from pages that a reader marked, from lines that must be
+in the text of pages, and from sites with their counts; from nothing of the sites that are kept apart. FOLDS gets
+`without-0.npz` and so on, and `folds.json` with the fold of each source, which `transfer`, `whole_sites` and
+`lost_pages` read.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from typing import Final
 from benchmarks.shared.facts import fact_examples
 from tamis_papers.experiments.harness import say
 from tamis_papers.marks import marked_examples, marked_page_examples
+from tamis_papers.pages import find_sites
 from tamis_papers.training.blocks import train_blocks
 from tamis_papers.training.gold import gold_examples
-from tamis_papers.training.sites import find_sites
 from tamis_papers.training.train import write_model
 
 _WEIGHTS: Final = Path("detector/tamis/models/weights")

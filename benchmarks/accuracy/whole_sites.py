@@ -13,7 +13,6 @@ than .01 above and below their pages alone.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -29,7 +28,7 @@ from tamis.output.text import block_texts
 from tamis.page.text import WORD
 from tamis.page.tree import prefix_sums, tag_set
 from tamis.site import PageCounts
-from tamis_papers.experiments.harness import parser_of, say, table, write_json
+from tamis_papers.experiments.harness import exit_on_bad_input, parser_of, say, table, write_json
 from tamis_papers.marks import COMMENTS, CONTENT, MAYBE, marked_sites, read_marks
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def main() -> None:
     others = peers(modes=True) if options.peers else {}
     f1: dict[str, dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
     holes: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    try:
+    with exit_on_bad_input():
         sites = list(marked_sites(options.sites, read_marks(options.marks)))
         model_of = models_of_folds(options.models) if options.models else lambda _: default
         evidence = _evidence_by_site(sites, model_of, options.folds) if options.folds else {}
@@ -89,8 +88,6 @@ def main() -> None:
                     html = (site.folder / name).read_bytes()
                     for peer, extract in others.items():
                         f1[peer][site.name].append(scores_of(extract(html), words))
-    except (OSError, ValueError) as error:
-        sys.exit(str(error))
     rows = [_row(key, by_site, f1[ALONE], holes.get(key)) for key, by_site in f1.items()]
     print(table(["", "P", "R", "F1", "gains", "loses", "holes"], rows))
     write_json(

@@ -30,9 +30,18 @@ from benchmarks.shared.peers import trafilatura_text
 from tamis import load_model
 from tamis.duplicates import near_duplicates, shingles
 from tamis_papers.evaluation import read_gold
-from tamis_papers.experiments.cleaned_texts import BASIC, COMBINED, SMOOTH, WAYS, cleaned_texts
-from tamis_papers.experiments.content_exchange import frames_by_site, mistyped, shortened
-from tamis_papers.experiments.harness import parser_of, say, spread, table, write_json
+from tamis_papers.experiments.content_exchange import (
+    BASIC,
+    COMBINED,
+    SMOOTH,
+    WAYS,
+    cleaned_texts,
+    frames_of_sites,
+    mistyped,
+    shortened,
+)
+from tamis_papers.experiments.harness import exit_on_bad_input, parser_of, say, table, write_json
+from tamis_papers.pages import find_sites, spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,8 +71,9 @@ def main() -> None:
     options = parser.parse_args()
 
     random = np.random.default_rng(0)
-    texts = _texts(options.gold)
-    frames = frames_by_site(options.sites, least=40)
+    with exit_on_bad_input():
+        texts = _texts(options.gold)
+        frames = frames_of_sites(find_sites(options.sites), least=40)
     groups = _groups(list(frames), random)
     placed = place(frames, groups, texts, random)
     pairs = _pairs(groups, placed, random)
@@ -96,13 +106,9 @@ _OF_MODEL: Final = (BASIC, SMOOTH, COMBINED)
 
 def _texts(gold: Path) -> list[list[str]]:
     """Texts of articles, cut to paragraphs of about 400 words; near-duplicates among them are left out."""
-    try:
-        pages = read_gold(gold)
-    except (OSError, ValueError) as error:
-        sys.exit(f"{gold}: {error}")
     texts: list[list[str]] = []
     seen: set[int] = set()
-    for page in pages:
+    for page in read_gold(gold):
         paragraphs = shortened(page.text) if page.page_type == "article" else []
         own = set(shingles("\n".join(paragraphs)).tolist())
         if sum(len(paragraph.split()) for paragraph in paragraphs) >= _MIN_WORDS and not own & seen:

@@ -43,8 +43,8 @@ from tamis.duplicates import (
     near_duplicates,
     shingles,
 )
-from tamis_papers.experiments.harness import parser_of, say, spread, table, write_json
-from tamis_papers.training.sites import find_sites
+from tamis_papers.experiments.harness import parser_of, say, table, write_json
+from tamis_papers.pages import find_sites, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from tamis import decide, load_model
 from tamis.folders import page_files
-from tamis_papers.experiments.harness import say, spread
+from tamis_papers.experiments.harness import say
+from tamis_papers.pages import spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

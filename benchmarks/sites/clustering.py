@@ -24,8 +24,8 @@ from sklearn.metrics import adjusted_rand_score
 from scrapy_tamis.commands.common import with_progress
 from tamis.page.page import Page
 from tamis_papers.clustering import Clusters, dom_paths
-from tamis_papers.experiments.harness import parser_of, say, spread, table, write_json
-from tamis_papers.training.sites import find_sites
+from tamis_papers.experiments.harness import parser_of, say, table, write_json
+from tamis_papers.pages import find_sites, spread
 
 if TYPE_CHECKING:
     import argparse

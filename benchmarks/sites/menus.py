@@ -18,9 +18,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from benchmarks.sites.truth.hand_truth import HandTruth, f1, letters, marked_sites
-from tamis.page.page import Page, PageTooLarge
 from tamis_papers.experiments.harness import parser_of, say, table, write_json
-from tamis_papers.menus import AGREEING, PAPER, VARIANTS, Menus, MenuSearch, page_key, site_links
+from tamis_papers.menus import (
+    AGREEING,
+    PAPER,
+    VARIANTS,
+    Menus,
+    MenuSearch,
+    numbers_by_key,
+    page_key,
+    read_page,
+    site_links,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tamis.folders import SitePage, SitePages
+    from tamis.page.page import Page
 
 
 class Result(NamedTuple):
@@ -93,17 +103,10 @@ def means(results: Iterable[Result]) -> list[float]:
 
 def measured(pages: SitePages, read: SitePage, truth: HandTruth) -> dict[str, Result]:
     """Search from a key page, by both variants; without links all of it is template."""
-    numbers = {page_key(url): number for number, url in reversed(list(enumerate(pages.urls)))}
+    numbers = numbers_by_key(pages)
     linked = sum(key in numbers for key in site_links(read.page))
     everything = np.ones(read.page.n + read.page.m, bool)
-
-    @cache
-    def load(address: str) -> Page | None:
-        try:
-            return pages.read(numbers[page_key(address)]).page
-        except (OSError, PageTooLarge):
-            return None
-
+    load = cache(lambda address: read_page(pages, numbers[page_key(address)]))
     results: dict[str, Result] = {}
     for variant in VARIANTS:
         begin = time.process_time()

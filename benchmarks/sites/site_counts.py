@@ -33,7 +33,7 @@ from tamis.fingerprints import node_fingerprints
 from tamis_papers.experiments.harness import parser_of, table, write_json
 from tamis_papers.menus import page_key, site_links
 from tamis_papers.page_level import site_level_templates
-from tamis_papers.training.sites import find_sites
+from tamis_papers.pages import find_sites
 
 if TYPE_CHECKING:
     import argparse

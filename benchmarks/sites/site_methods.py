@@ -10,30 +10,23 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks.sites.truth.hand_truth import letters
-from demo.hosts import BUILDERS
-from demo.web import build_site
 from tamis.page.tree import elements_of_blocks
-from tamis_papers.experiments.harness import parser_of, say, table, truth_of_runs, write_json
-from tamis_papers.experiments.html_pages import HtmlPages
+from tamis_papers.experiments.harness import demo_sites, parser_of, say, table, write_json
 from tamis_papers.methods import METHODS
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
-    from demo.nodes import Run
+    from tamis.arrays import Flags, Floats
     from tamis.folders import SitePage, SitePages
     from tamis.page.page import Page
-
-    Units = NDArray[np.bool_]
+    from tamis_papers.experiments.harness import MarkedSite
 
 
 def main() -> None:
@@ -53,14 +46,17 @@ def main() -> None:
     write_json(options, {row["method"]: row for row in rows})
 
 
-def _row(name: str, sites: Sequence[DemoSite], options: argparse.Namespace) -> dict[str, Any]:
+def _row(name: str, sites: Sequence[MarkedSite], options: argparse.Namespace) -> dict[str, Any]:
     """Measure one method on all sites."""
     by_site: dict[str, float] = {}
     figures, parses = [], []
     for site in sites:
         say(f"{name}: {site.name}")
-        part = site if name == "menus" else site.bounded(options.pages, options.seed)
-        overlap, times_parse = _measured(name, part, options)
+        pages = site.pages
+        if name != "menus":
+            numbers = np.random.default_rng(options.seed).permutation(len(pages))[: options.pages]
+            pages = pages.subset(sorted(numbers.tolist()))
+        overlap, times_parse = _measure(name, pages, site.truth, options.tested)
         parses.append(times_parse)
         figures.append([*overlap.figures("text"), *overlap.figures("node")])
         by_site[site.name] = figures[-1][2]
@@ -68,77 +64,36 @@ def _row(name: str, sites: Sequence[DemoSite], options: argparse.Namespace) -> d
     return {"method": name, "figures": means, "parses": float(np.median(parses)), "by_site": by_site}
 
 
-def _measured(name: str, site: DemoSite, options: argparse.Namespace) -> tuple[Overlap, float]:
-    """What a method finds on a site, and its time for a page in parses of it."""
-    pages = site.pages
-    tested = range(0, len(pages), max(len(pages) // options.tested, 1))
-    truths = {number: site.truth(read) for number, read in ((number, pages.read(number)) for number in tested)}
+def _measure(name: str, pages: SitePages, truth: Callable[[SitePage], Floats], tested: int) -> tuple[Overlap, float]:
+    """Compare what a method finds on a site with the truth; also its time for a page, in parses of it."""
+    numbers = range(0, len(pages), max(len(pages) // tested, 1))
+    truths = [truth(pages.read(number)) for number in numbers]
     begin = time.perf_counter()
-    for number in tested:
+    for number in numbers:
         pages.read(number)
-    parse = (time.perf_counter() - begin) / len(tested)
+    parse = (time.perf_counter() - begin) / len(numbers)
 
     begin = time.perf_counter()
     learned = METHODS[name]().learn(pages)
     seconds = (time.perf_counter() - begin) / len(pages)
     overlap = Overlap()
     begin = time.perf_counter()
-    for number in tested:
+    for number, blocks in zip(numbers, truths, strict=True):
         read = pages.read(number)
-        overlap.add(read.page, learned.label(read).template, truths[number])
-    seconds += (time.perf_counter() - begin) / len(tested)
+        overlap.add(read.page, learned.label(read).template, blocks)
+    seconds += (time.perf_counter() - begin) / len(numbers)
     return overlap, seconds / parse
-
-
-@dataclass(frozen=True, eq=False)
-class DemoSite:
-    """A host of the demo web, whose generator knows the truth about its pages.
-
-    Attributes:
-        name: what it is called.
-        pages: its pages.
-        runs: text runs of each page by its name, and whether they are template.
-    """
-
-    name: str
-    pages: SitePages
-    runs: dict[str, tuple[Run, ...]]
-
-    def truth(self, read: SitePage) -> Units | None:
-        """bool[n + m], the units that are template; ``None`` where a page's runs cannot be told apart."""
-        template = truth_of_runs(read, self.runs[read.name])
-        if np.isnan(template).any():
-            return None
-        blocks = template == 1
-        return np.concatenate([elements_of_blocks(read.page, blocks), blocks])
-
-    def bounded(self, most: int, seed: int) -> DemoSite:
-        """The site with at most so many pages, picked at random."""
-        numbers = np.random.default_rng(seed).permutation(len(self.pages))[:most]
-        return replace(self, pages=self.pages.subset(sorted(numbers.tolist())))
-
-
-def demo_sites(pages: int, seed: int) -> Iterator[DemoSite]:
-    """Build the hosts of the demo web."""
-    for name in BUILDERS:
-        site = build_site(name, seed, pages)
-        base = f"http://{name}.demo"
-        served = [
-            (base + path, site.resources[path].body)
-            for path, truth in site.truth.items()
-            if truth.kind in {"article", "listing"} and site.resources[path].status == 200
-        ]
-        runs = {base + path: truth.runs for path, truth in site.truth.items()}
-        yield DemoSite(name, HtmlPages.from_html(served), runs)
 
 
 class Overlap(Counter[str]):
     """Template found and template there, by characters of text and by elements that hold text; they add up."""
 
-    def add(self, page: Page, found: Units, there: Units | None) -> None:
-        """Count the labels of one page; nothing where there is no truth about it."""
-        if there is None:
+    def add(self, page: Page, found: Flags, truth: Floats) -> None:
+        """Count the labels of one page; nothing where its blocks (float64[m]) are not known to be template or not."""
+        if np.isnan(truth).any():
             return
+        blocks = truth == 1
+        there = np.concatenate([elements_of_blocks(page, blocks), blocks])
         holding = np.append(page.block_end > page.block_begin, np.zeros(page.m, bool)).astype(np.int64)
         for kind, weight in (("text", letters(page)), ("node", holding)):
             self[f"{kind} both"] += int(weight[found & there].sum())

@@ -66,8 +66,8 @@ def dom_paths(page: Page) -> Hashes:
     """uint64[n + m], hash of the DOM path of every unit of a page, elements first.
 
     The path of an element is the tags from the root down to it, that of a block the path of its element and the block's
-    text. Attributes and places among siblings are no part of it: the items of a list share a path, and so do elements
-    whose classes name the page or its topic.
+    text. Attributes and positions among siblings are no part of it: the items of a list share a path, and so do
+    elements whose classes name the page or its topic.
     """
     step = mix(tag_hashes(page) + page.depth.astype(np.uint64) * BASE)
     elements = path_sums(page, step)  # the steps of a path in any order
@@ -225,7 +225,7 @@ class Clusters(SiteMethod):
         """
         documents: list[Hashes] = []
         document_of: dict[int, int] = {}
-        known: dict[int, int] = {}  # place of a document by the hash of its text
+        known: dict[int, int] = {}  # index of a document by the hash of its text
         for read in pages.read_all():
             key = int(text_fingerprints(read.page)[0])
             document_of[read.number] = known.setdefault(key, len(documents))

@@ -24,7 +24,7 @@ def mdl_cuts(values: NDArray[np.floating], label: Flags) -> Floats:
     """Cut one feature where that shortens the description of the labels.
 
     An interval is cut where the class entropy of the two halves is least, if the gain is more than it costs to name the
-    place and the halves' classes; then both halves are looked at in turn.
+    cut and the halves' classes; then both halves are looked at in turn.
 
     Args:
         values: float[e], finite.
@@ -54,17 +54,17 @@ def binary_features(matrix: NDArray[np.floating], cuts: Sequence[Floats]) -> csr
 
     ``cuts`` are those of each feature, by :func:`mdl_cuts`; features without any are left out.
     """
-    columns, first = [], 0
-    for values, own in zip(matrix.T, cuts, strict=True):
-        if len(own):
-            columns.append(first + np.searchsorted(own, values))
-            first += len(own) + 1
+    columns, width = [], 0
+    for values, cuts_of_feature in zip(matrix.T, cuts, strict=True):
+        if len(cuts_of_feature):
+            columns.append(width + np.searchsorted(cuts_of_feature, values))
+            width += len(cuts_of_feature) + 1
     column = np.stack(columns, axis=1).ravel() if columns else np.zeros(0, np.int64)
-    return csr_matrix((np.ones(len(column)), column, np.arange(len(matrix) + 1) * len(columns)), (len(matrix), first))
+    return csr_matrix((np.ones(len(column)), column, np.arange(len(matrix) + 1) * len(columns)), (len(matrix), width))
 
 
 def _accepted_cut(positives: Integers, borders: Integers, begin: int, end: int) -> int | None:
-    """The border of least class entropy between two places, ``None`` where MDLP says that no cut pays."""
+    """Find the border of least class entropy in a slice of the values; ``None`` where MDLP says that no cut pays."""
     if not len(borders):
         return None
     number, positive = end - begin, positives[end] - positives[begin]

@@ -17,8 +17,8 @@ import numpy as np
 
 from tamis.page.page import Page
 from tamis_papers.evaluation import GoldPage
+from tamis_papers.pages import find_sites
 from tamis_papers.training.gold import GoldExample, registrable_domain
-from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

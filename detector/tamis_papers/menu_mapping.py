@@ -41,7 +41,7 @@ class Profile:
         identifier: uint64[n], hash of the ``id`` or 0.
         classes, others: hashes of the words of ``class`` and of the other attributes that count, 8 of each at most: the
             different sets, uint64[u, w], filled up with 0, and int64[n], which of them each element has.
-        children, position: int64[n], number of children; float64[n], place among siblings, 0 for the first to 1.
+        children, position: int64[n], number of children; float64[n], position among siblings, 0 for the first to 1.
         child: int64[n - 1], elements by parent; :attr:`child_begin`, int64[n + 1], has each parent's slice.
         text, content: uint64[m] and uint64[n + m], hash of each block's text, and of each unit's markup and text.
         characters: int64[n + m], length of each unit's text.
@@ -103,9 +103,9 @@ def _attributes(page: Page) -> tuple[Hashes, Hashes]:
     rest = np.flatnonzero((~(is_id | is_class) & (tokens != 0))[table.first])
     node, token = element[rest], tokens[table.first[rest]]
     others = np.zeros((page.n, WIDTH), np.uint64)
-    place = np.arange(len(rest)) - np.searchsorted(node, node)
-    kept = place < WIDTH
-    others[node[kept], place[kept]] = token[kept]
+    column = np.arange(len(rest)) - np.searchsorted(node, node)
+    kept = column < WIDTH
+    others[node[kept], column[kept]] = token[kept]
     return identifier, others
 
 
@@ -139,8 +139,8 @@ class Equality:
     That is a weighted mean of up to five likenesses, 0 to 1, from the threshold on. The paper names what is weighted,
     not how much; weights and threshold are ours. What neither element has does not count. Likeness of ids is 1 or 0, of
     classes and of other attributes their Jaccard coefficient, of numbers of children the lesser over the greater, of
-    places among the siblings (0 first, 1 last) 1 minus their distance. ``html``, ``head`` and ``body`` are always equal
-    to their likes.
+    positions among the siblings (0 first, 1 last) 1 minus their distance. ``html``, ``head`` and ``body`` are always
+    equal to their likes.
 
     Attributes:
         threshold: least mean.
@@ -279,10 +279,10 @@ def _mapped_texts(one: Profile, other: Profile, nodes: Integers, others: Integer
     wanted = one.page.block_node[block].astype(np.int64) * other.page.n + other.page.block_node[partner]
     mapped = np.zeros(one.page.m, bool)
     if len(wanted):
-        sought, which = np.unique(wanted, return_inverse=True)
+        distinct, index_of = np.unique(wanted, return_inverse=True)
         pairs = nodes * other.page.n + others  # they can be millions, and are not to be sorted
-        place = np.searchsorted(sought, pairs, side="right") - 1
-        there = np.zeros(len(sought), bool)
-        there[place[sought[place] == pairs]] = True
-        mapped[block[there[which]]] = True
+        index = np.searchsorted(distinct, pairs, side="right") - 1
+        is_mapped = np.zeros(len(distinct), bool)
+        is_mapped[index[distinct[index] == pairs]] = True
+        mapped[block[is_mapped[index_of]]] = True
     return mapped

@@ -57,6 +57,19 @@ def page_key(address: str) -> str:
     return f"{parts.netloc.lower().removeprefix('www.')}{path}{'?' + parts.query if parts.query else ''}"
 
 
+def numbers_by_key(pages: SitePages) -> dict[str, int]:
+    """Number of each page of a site by its :func:`page_key`; of several pages with one key, the first."""
+    return {page_key(url): number for number, url in reversed(list(enumerate(pages.urls)))}
+
+
+def read_page(pages: SitePages, number: int) -> Page | None:
+    """Read a page of a site; ``None`` if that fails."""
+    try:
+        return pages.read(number).page
+    except (OSError, PageTooLarge):
+        return None
+
+
 def is_front(key: str) -> bool:
     """Whether a page is the front page of its domain, by its :func:`page_key`."""
     return "/" not in key and "?" not in key
@@ -225,13 +238,13 @@ class Menus(SiteMethod):
         Raises:
             SiteError: the key page is not there, or no page links to another.
         """
-        numbers = {page_key(url): number for number, url in reversed(list(enumerate(pages.urls)))}
+        numbers = numbers_by_key(pages)
         best: tuple[MenuSearch, dict[int, Profile]] | None = None
         for done, number in enumerate(self._key_pages(pages), 1):
-            key_page = _page(pages, number)
+            key_page = read_page(pages, number)
             if key_page is None:
                 continue
-            search = MenuSearch(key_page, self, lambda address: _page(pages, numbers[page_key(address)]), numbers)
+            search = MenuSearch(key_page, self, lambda address: read_page(pages, numbers[page_key(address)]), numbers)
             found = {number: search.key_page} | {numbers[key]: profile for key, profile in search.found.items()}
             if best is None or len(found) >= len(best[1]):
                 best = search, found
@@ -264,13 +277,6 @@ def _label(equality: Equality, profiles: dict[int, Profile], read: SitePage) -> 
     """Label a page: a block is template when all pages of the menu have it; of elements see :func:`whole_elements`."""
     others = [profile for number, profile in profiles.items() if number != read.number]
     return Labels(whole_elements(read.page, template_of(Profile.from_page(read.page), others, equality)))
-
-
-def _page(pages: SitePages, number: int) -> Page | None:
-    try:
-        return pages.read(number).page
-    except (OSError, PageTooLarge):
-        return None
 
 
 def _distance(url: str) -> tuple[int, int, str]:

@@ -1,4 +1,4 @@
-"""What a site-level method is, what it says of the pages of a site, and what several methods compute."""
+"""Sites and samples of their pages; what a site-level method is and says of them; what several methods compute."""
 
 from __future__ import annotations
 
@@ -6,24 +6,53 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from tamis.fingerprints import TAG_TOKENS
+from tamis.folders import SitePages, page_files
 from tamis.hashing import hash_slices, hash_text, mix
 from tamis.page.tag_sets import IGNORED
 from tamis.page.text import CHARACTER_TOKENS, CODE_UNITS
-from tamis.page.tree import TAG_NAMES, elements_of_blocks, nearest, once_per_page, prefix_sums, tag_set, within
+from tamis.page.tree import TAG_NAMES, elements_of_blocks, nearest, once_per_page, sums_in_blocks, tag_set, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from tamis.arrays import Flags, Hashes, Integers
-    from tamis.folders import SitePage, SitePages
+    from tamis.folders import SitePage
     from tamis.page.page import Page
+
+
+_Item = TypeVar("_Item")
+
+
+def spread(items: Sequence[_Item], sample: int | None) -> list[_Item]:
+    """Return a sample of the items, evenly spread; all of them without a number."""
+    if sample is None or sample >= len(items):
+        return list(items)
+    return [items[number * len(items) // sample] for number in range(sample)]
+
+
+def find_sites(folder: Path, min_pages: int = 10) -> list[SitePages]:
+    """List the sites of a folder by name, ``https://name/``, leaving out those with too few pages.
+
+    Raises:
+        FileNotFoundError: the folder does not exist.
+        ValueError: there is no site with enough pages in it.
+    """
+    if not folder.is_dir():
+        raise FileNotFoundError(f"no such folder: {folder}")
+    folders = [each for each in sorted(folder.iterdir()) if each.is_dir()]
+    sites = [SitePages.of_files(each, page_files(each)) for each in folders]
+    enough = [site for site in sites if len(site) >= min_pages]
+    if not enough:
+        raise ValueError(f"{folder} holds no folder with {min_pages} or more HTML files: one folder a site is expected")
+    return enough
 
 
 class SiteError(ValueError):
@@ -48,7 +77,7 @@ def check_enough(pages: SitePages, distinct: int, least: int = 2) -> None:
     """Raise if fewer than ``least`` pages of a site are readable, have text and differ from each other.
 
     Raises:
-        SiteError: there are fewer; the message says of what there was how much.
+        SiteError: there are fewer; the message says how many pages there are, and how many cannot be used.
     """
     if distinct < least:
         unread = f", {len(pages.skipped):,} of which cannot be used" if pages.skipped else ""
@@ -145,14 +174,14 @@ class Detagged:
     def __init__(self, page: Page) -> None:
         codes = np.frombuffer(page.text.encode("utf-32-le", "surrogatepass"), "<u4")
         self._runs = page.r
-        ink = np.flatnonzero(~np.fromiter(map(str.isspace, page.text), bool, len(page.text)))
-        self.run = np.searchsorted(page.run_offset, ink, side="right") - 1
-        spaced = np.diff(ink, prepend=-1) > 1
-        spaced[np.searchsorted(ink, page.run_offset[page.block_run_begin])] = True
-        spaced[:1] = False
-        self.offset = np.arange(len(ink)) + np.cumsum(spaced)
+        nonblank = np.flatnonzero(~np.fromiter(map(str.isspace, page.text), bool, len(page.text)))
+        self.run = np.searchsorted(page.run_offset, nonblank, side="right") - 1
+        after_space = np.diff(nonblank, prepend=-1) > 1
+        after_space[np.searchsorted(nonblank, page.run_offset[page.block_run_begin])] = True
+        after_space[:1] = False
+        self.offset = np.arange(len(nonblank)) + np.cumsum(after_space)
         self.codes = np.full(int(self.offset[-1]) + 1 if len(self.offset) else 0, ord(" "), np.dtype("<u4"))
-        self.codes[self.offset] = codes[ink]
+        self.codes[self.offset] = codes[nonblank]
 
     def slices(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> tuple[Integers, Integers]:
         """int64[k] twice, where the text of k slices of runs begins and ends; white space around it does not count."""
@@ -185,8 +214,8 @@ def markup_length(page: Page) -> Integers:
         tags[element] += 2 * len(unknown)
     attributes = np.zeros(len(table.first), np.int64)
     for name in table.names:
-        for value, place in table.places_by_value(name).items():
-            attributes[place] = len(f' {name}="{value}"')
+        for value, index in table.places_by_value(name).items():
+            attributes[index] = len(f' {name}="{value}"')
     return tags + table.sum_per_element(attributes)
 
 
@@ -239,9 +268,9 @@ class HashCounts(NamedTuple):
 
     def df(self, hashes: Hashes) -> Integers:
         """int64[...], pages with each of some hashes."""
-        place = np.searchsorted(self.hashes, hashes)
-        known = np.append(self.hashes, np.uint64(0))[place] == hashes
-        return np.where(known, np.append(self.counts, 0)[place], 0)
+        index = np.searchsorted(self.hashes, hashes)
+        known = np.append(self.hashes, np.uint64(0))[index] == hashes
+        return np.where(known, np.append(self.counts, 0)[index], 0)
 
 
 def count_hashes(
@@ -265,19 +294,17 @@ def whole_elements(page: Page, shared: Flags) -> Flags:
     because other texts have pictures at that place.
     """
     blocks = shared[page.n :]
-    whole = shared[: page.n] & elements_of_blocks(page, blocks)
+    template = shared[: page.n] & elements_of_blocks(page, blocks)
     around = nearest(page.parent, page.block_end > page.block_begin)
-    return np.concatenate([np.append(whole, False)[around], blocks])
+    return np.concatenate([np.append(template, False)[around], blocks])
 
 
-def blocks_of_runs(page: Page, share: NDArray[np.float64 | np.bool_]) -> Flags:
-    """bool[m], blocks more than half of whose characters are chosen: of each run a share (float64[r] or bool[r]).
+def blocks_of_runs(page: Page, fraction: NDArray[np.float64 | np.bool_]) -> Flags:
+    """bool[m], blocks more than half of whose characters are chosen: of each run a fraction (float64[r] or bool[r]).
 
     White space does not count.
     """
     length = np.bincount(Detagged(page).run, minlength=page.r)
-    whole = prefix_sums(length)
-    chosen = np.concatenate([[0.0], np.cumsum(length * share)])
-    begin, end = page.block_run_begin, page.block_run_end
-    most: Flags = 2 * (chosen[end] - chosen[begin]) > whole[end] - whole[begin]
-    return most
+    chosen = np.append(0.0, np.cumsum(length * fraction))
+    mostly: Flags = 2 * (chosen[page.block_run_end] - chosen[page.block_run_begin]) > sums_in_blocks(page, length)
+    return mostly

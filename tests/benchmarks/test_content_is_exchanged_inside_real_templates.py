@@ -9,7 +9,7 @@ from demo.web import build_site
 from tamis.output.text import block_texts
 from tamis.page.page import Page
 from tamis_papers.experiments.content_exchange import frames_of, mistyped, shortened
-from tamis_papers.experiments.html_pages import HtmlPages
+from tamis_papers.experiments.harness import HtmlPages
 
 if TYPE_CHECKING:
     from tamis.folders import SitePages

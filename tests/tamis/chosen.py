@@ -4,7 +4,7 @@ import numpy as np
 
 from tamis.folders import SitePages
 from tamis.page.page import Page
-from tamis_papers.experiments.html_pages import HtmlPages
+from tamis_papers.experiments.harness import HtmlPages
 
 
 def site_of(*pages: str) -> SitePages:

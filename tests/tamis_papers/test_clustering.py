@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tamis_papers.clustering import NOTHING, merge_documents
-from tamis_papers.experiments.html_pages import HtmlPages
+from tamis_papers.experiments.harness import HtmlPages
 from tamis_papers.methods import METHODS
 from tests.prose import WORDS
 from tests.tamis.chosen import texts_of

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.page.page import Page
-from tamis_papers.experiments.html_pages import HtmlPages
+from tamis_papers.experiments.harness import HtmlPages
 from tamis_papers.menu_mapping import Equality, Profile, shared_units, template_of
 from tamis_papers.menus import PAPER, Menus, MenuSearch, site_links
 from tamis_papers.methods import METHODS

@@ -28,8 +28,9 @@ import numpy as np
 from tamis.folders import SitePages, page_files
 from tamis.page.tag_sets import IGNORED
 from tamis.page.tree import prefix_sums, tag_set, within
-from tamis_papers.experiments.harness import say, spread
+from tamis_papers.experiments.harness import say
 from tamis_papers.menus import page_key
+from tamis_papers.pages import spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

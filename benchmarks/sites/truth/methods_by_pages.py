@@ -51,10 +51,10 @@ def main() -> None:
     write_json(options, {f"{name}, {number}": values for (name, number), values in figures.items()})
 
 
-def measure(pages: SitePages, place: int, truth: HandTruth, figures: Figures) -> None:
+def measure(pages: SitePages, marked: int, truth: HandTruth, figures: Figures) -> None:
     """Add the F1 of characters and of nodes of one site, by method and number of pages."""
-    others = np.random.default_rng(0).permutation([number for number in range(len(pages)) if number != place])
-    kept = KeptPages.of(pages.subset([place, *others.tolist()[: max(NUMBERS) - 1]]))
+    others = np.random.default_rng(0).permutation([number for number in range(len(pages)) if number != marked])
+    kept = KeptPages.of(pages.subset([marked, *others.tolist()[: max(NUMBERS) - 1]]))
     page = kept.read(0).page
     for number in NUMBERS:
         if number > len(kept) and number != max(NUMBERS):
@@ -65,7 +65,7 @@ def measure(pages: SitePages, place: int, truth: HandTruth, figures: Figures) ->
                 if name != "menus":
                     found = METHODS[name]().learn(part).label(part.read(0)).template
                 elif number == max(NUMBERS):
-                    found = Menus(key_page=pages.names[place]).learn(kept).label(kept.read(0)).template
+                    found = Menus(key_page=pages.names[marked]).learn(kept).label(kept.read(0)).template
                 else:
                     continue
             except SiteError:

@@ -150,7 +150,7 @@ def _wrong_options(url: str) -> str | None:
         client: Any = asynchronous_client(url)
         if (pool := getattr(client, "connection_pool", None)) is not None:
             pool.make_connection()
-    except (exceptions.RedisError, AttributeError, TypeError, ValueError) as error:
+    except (exceptions.RedisError, AttributeError, TypeError, UnboundLocalError, ValueError) as error:  # redis-py's own
         return f"has options that a client does not take: {message_of(error, url)}"
     return None
 

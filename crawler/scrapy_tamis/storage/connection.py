@@ -51,7 +51,7 @@ _LOST: Final = (exceptions.ConnectionError, exceptions.TimeoutError, RedisCluste
 """What no server has answered; ``RuntimeError`` is for an embedded one that does not start."""
 
 _TROUBLES: Final = (
-    (r"AuthenticationError|\b(?:NOAUTH|WRONGPASS)\b", "refused the password"),
+    (r"AuthenticationError|unauthenticated|\b(?:NOAUTH|WRONGPASS)\b", "refused the password"),
     (r"max number of clients", "has as many connections as its maxclients allows"),
     (r"(?:ClusterDown|MasterDown)Error|[ -](?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|TRYAGAIN)\b", "is unreachable"),
 )

@@ -17,7 +17,6 @@ Chakrabarti, Kumar and Punera: Page-level Template Detection via Isotonic Smooth
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from itertools import combinations, permutations
 from pathlib import Path
@@ -30,10 +29,17 @@ from sklearn.naive_bayes import MultinomialNB
 
 from tamis import load_model
 from tamis_papers.evaluation import read_gold
-from tamis_papers.experiments.cleaned_texts import WAYS, cleaned_texts
-from tamis_papers.experiments.content_exchange import frames_of_sites, shortened
-from tamis_papers.experiments.harness import demo_sites, estimate, parser_of, report, say, spread
-from tamis_papers.training.sites import find_sites
+from tamis_papers.experiments.content_exchange import WAYS, cleaned_texts, frames_of_sites, shortened
+from tamis_papers.experiments.harness import (
+    demo_sites,
+    estimate,
+    exit_on_bad_input,
+    report,
+    say,
+    sites_in,
+    sites_parser,
+)
+from tamis_papers.pages import spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,24 +58,20 @@ Texts = dict[str, list[list[str]]]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    parser = parser_of(__doc__ or "")
-    parser.add_argument("sites", nargs="*", type=Path, metavar="SITES", help="folders of sites (default: the demo web)")
+    parser = sites_parser(__doc__ or "")
     parser.add_argument("--gold", type=Path, metavar="GOLD", help="gold pages whose texts are used, .jsonl")
     parser.add_argument("--pages", type=int, default=20, metavar="N", help="pages of a topic on a site (%(default)s)")
     parser.add_argument("--model", default="logistic", metavar="MODEL", help="page-level model (%(default)s)")
     options = parser.parse_args(arguments)
     if bool(options.sites) != bool(options.gold):
         parser.error("SITES and --gold go together")
-    try:
+    with exit_on_bad_input():
         if options.sites:
-            texts = texts_of_gold(options.gold)
-            frames = frames_of_sites((site for each in options.sites for site in find_sites(each)), 40)
+            texts, frames = texts_of_gold(options.gold), frames_of_sites(sites_in(options.sites), 40)
         else:
             demo = list(demo_sites(40))
             texts, frames = texts_of_sites(demo), frames_of_sites((site.pages for site in demo), 20)
         rows = table_3(frames, texts, options.pages, load_model(options.model))
-    except (OSError, ValueError) as error:
-        sys.exit(str(error))
     report(options, ["accuracy of naive Bayes", "all pairs of topics", "gain over FULLTEXT"], rows)
 
 

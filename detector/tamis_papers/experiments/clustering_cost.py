@@ -20,8 +20,9 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from tamis_papers.clustering import dom_paths, essential_paths, merge_documents
-from tamis_papers.experiments.harness import estimate, experiment_parser, report, say, sites_of, spread
+from tamis_papers.experiments.harness import estimate, experiment_parser, report, say, sites_of
 from tamis_papers.minhash import Counted, Estimated, cells_of, merge_greedily
+from tamis_papers.pages import spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

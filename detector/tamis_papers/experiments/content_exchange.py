@@ -1,36 +1,42 @@
-"""Pages of known content inside the templates of real sites: the main content of site pages is exchanged.
+"""What the applications of the page-level paper (6.2, 6.3) share: pages of known content, cleaned in several ways.
 
-A page's *slot* is the deepest element that holds most of the text which no other page of its site has. What is in it is
-replaced; whatever is around it stays: navigation, sidebars, footers, and lists that change from page to page. The slot
-is found by exact counts of text over the site's pages alone, so no model that is compared takes part in it.
+The main content of pages of real sites is exchanged. A page's *slot* is the deepest element that holds most of the text
+which no other page of its site has. What is in it is replaced; whatever is around it stays: navigation, sidebars,
+footers, and lists that change from page to page. The slot is found by exact counts of text over the site's pages alone,
+so no model that is compared takes part in it.
 """
 
 from __future__ import annotations
 
 import copy
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from lxml import etree
 
-from tamis.output.text import block_texts
+from tamis import clean
+from tamis.counting import countable
+from tamis.fingerprints import node_fingerprints
+from tamis.output.text import block_texts, text_of_blocks
+from tamis.page.page import Page
+from tamis.page.tree import sums_over_blocks
+from tamis.site import PageCounts
 from tamis_papers.experiments.harness import say
+from tamis_papers.page_level import site_level_templates
 from tamis_papers.pages import HashCounts, distinct_pages, text_fingerprints
-from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from tamis.arrays import Hashes, Integers
     from tamis.folders import SitePages
-    from tamis.page.page import Page
+    from tamis.models import Model
 
 MIN_SLOT_FRACTION: Final = 0.9
-"""Share of a page's own words that its slot has at least."""
+"""Fraction of a page's unique words that its slot has at least."""
 
 MIN_WORDS_AROUND: Final = 50
 """Words outside the slot, without which a page has no template to speak of."""
@@ -38,7 +44,7 @@ MIN_WORDS_AROUND: Final = 50
 MAX_WORDS: Final = 400
 """Words of a text that are put into a page; it ends with the paragraph that reaches them."""
 
-_MIN_OWN: Final = 30  # words
+_MIN_UNIQUE: Final = 30  # words
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -74,14 +80,6 @@ class Frame:
         return html
 
 
-def frames_by_site(folder: Path, least: int) -> dict[str, list[Frame]]:
-    """Like :func:`frames_of_sites`, for the sites of a folder. Ends the program if none is left."""
-    try:
-        return frames_of_sites(find_sites(folder), least)
-    except (OSError, ValueError) as error:
-        sys.exit(f"{folder}: {error}")
-
-
 def frames_of_sites(sites: Iterable[SitePages], least: int) -> dict[str, list[Frame]]:
     """Find the pages with a slot, by site; sites with fewer than ``least`` of them are left out.
 
@@ -110,17 +108,16 @@ def frames_of(site: SitePages) -> Iterator[Frame]:
             yield Frame(page.url or "", page.elements[0], nodes.index(page.elements[slot]))
 
 
-def slot_of(page: Page, own: NDArray[np.bool_]) -> int | None:
-    """Find the slot of a page, of whose blocks no other page has those that are ``own`` (bool[m]).
+def slot_of(page: Page, unique: NDArray[np.bool_]) -> int | None:
+    """Find the slot of a page, of whose blocks no other page has the unique ones (bool[m]).
 
     Returns:
-        index of the element, ``None`` where the page has too little text of its own or nothing around it.
+        index of the element, ``None`` where the page has too little unique text or nothing around it.
     """
     words = np.array([len(text.split()) for text in block_texts(page)], np.int64)
-    all_words, own_words = (np.append(0, np.cumsum(values)) for values in (words, words * own))
-    inside, inside_own = (sums[page.block_end] - sums[page.block_begin] for sums in (all_words, own_words))
-    fits = inside_own >= max(MIN_SLOT_FRACTION * own_words[-1], _MIN_OWN)
-    fits &= all_words[-1] - inside >= MIN_WORDS_AROUND
+    inside, inside_unique = sums_over_blocks(page, words), sums_over_blocks(page, words * unique)
+    fits = inside_unique >= max(MIN_SLOT_FRACTION * inside_unique[0], _MIN_UNIQUE)
+    fits &= inside[0] - inside >= MIN_WORDS_AROUND
     if not fits.any():
         return None
     candidates = np.flatnonzero(fits)
@@ -147,3 +144,43 @@ def mistyped(paragraphs: Sequence[str], rate: float, random: np.random.Generator
         stay = random.random(len(words)) >= rate
         kept.append(" ".join(word for word, stays in zip(words, stay, strict=True) if stays) or paragraph)
     return kept
+
+
+# The ways to clean the pages of a site that the paper compares.
+
+FULL_TEXT: Final = "FULLTEXT"
+SITE_LEVEL: Final = "SITELEVEL"
+BASIC: Final = "PAGELEVEL Basic"
+SMOOTH: Final = "PAGELEVEL Smooth"
+COMBINED: Final = "combined"
+WAYS: Final = (FULL_TEXT, SITE_LEVEL, BASIC, SMOOTH, COMBINED)
+
+
+def cleaned_texts(pages: Sequence[tuple[bytes, str]], model: Model, ways: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Clean all pages of one site, given by HTML and address, in some :data:`WAYS`; yield each page's texts by way.
+
+    SITELEVEL cuts what at least 10% of these pages share and nothing else. *combined* is what a crawl does at its end:
+    the model's scores, moved by the counts of these pages.
+    """
+    counts = HashCounts.of_pages(_fingerprints(Page.parse(html, url))[1] for html, url in pages)
+    for html, url in pages:
+        page = Page.parse(html, url)
+        units, fingerprints = _fingerprints(page)
+        df = np.zeros(page.n + page.m, np.int64)
+        df[units] = counts.df(fingerprints)
+        yield {way: _text(way, page, df, counts.pages, model) for way in ways}
+
+
+def _text(way: str, page: Page, df: Integers, pages: int, model: Model) -> str:
+    if way == FULL_TEXT:
+        return text_of_blocks(page, np.ones(page.m, bool))
+    if way == SITE_LEVEL:
+        return text_of_blocks(page, ~site_level_templates(page, df, pages)[page.n :])
+    if way == COMBINED:
+        return clean(page, model=model, site=PageCounts(df, pages)).text
+    return clean(page, model=model, smooth=way == SMOOTH).text
+
+
+def _fingerprints(page: Page) -> tuple[Integers, Hashes]:
+    units = np.flatnonzero(countable(page))
+    return units, node_fingerprints(page)[units]

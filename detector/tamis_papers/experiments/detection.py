@@ -63,7 +63,7 @@ def table_1(sites: Sequence[MarkedSite], models: Mapping[str, Model]) -> list[li
                     template = smoothed(page.unit_parent, scores).value[page.n :] >= 0.5
                     yield f"{method}, {name}", overlap(template, truth, masses)
 
-    return [[name, *estimates] for name, estimates in estimate_rows(sites, measure).items()]
+    return estimate_rows(sites, measure)
 
 
 def block_masses(page: Page) -> Integers:

@@ -9,15 +9,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from tamis_papers.experiments.html_pages import HtmlPages
+from tamis.folders import SitePage, SitePages
+from tamis.page.page import Page
 from tamis_papers.marks import marked_sites, read_marks
-from tamis_papers.pages import blocks_of_runs
+from tamis_papers.pages import blocks_of_runs, find_sites, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,10 +27,25 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from tamis.arrays import Floats
-    from tamis.folders import SitePage, SitePages
 
 
-_Thing = TypeVar("_Thing")
+_Name = TypeVar("_Name")
+
+
+class HtmlPages(SitePages):
+    """Pages named by their addresses, with HTML in memory instead of files."""
+
+    @classmethod
+    def from_html(cls, pages: Sequence[tuple[str, bytes]], name: str = "") -> Self:
+        """Create from pairs of an address and HTML, and the name of the site."""
+        urls = [url for url, _ in pages]
+        html: list[Any] = [html for _, html in pages]
+        return cls(urls, urls, html, Path(name))
+
+    def read(self, number: int) -> SitePage:
+        """Parse one of the pages."""
+        html: Any = self.files[number]
+        return SitePage(number, self.names[number], Page.parse(html, self.urls[number]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,17 +78,29 @@ class MarkedSite:
 
 def parser_of(doc: str) -> argparse.ArgumentParser:
     """Return a parser with the module's text as its help, and ``--json``."""
-    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=doc,
+        epilog="Where folders of sites and gold pages are to be had: benchmarks/README.md",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as JSON, too")
     return parser
 
 
-def experiment_parser(doc: str) -> argparse.ArgumentParser:
-    """Like :func:`parser_of`, with the options that :func:`sites_of` reads."""
+def sites_parser(doc: str) -> argparse.ArgumentParser:
+    """Like :func:`parser_of`, with folders of sites."""
     parser = parser_of(doc)
     parser.add_argument(
         "sites", nargs="*", type=Path, metavar="SITES", help="folders with one folder a site (default: the demo web)"
     )
+    return parser
+
+
+def experiment_parser(doc: str, model: str | None = None) -> argparse.ArgumentParser:
+    """Like :func:`sites_parser`, with the options that :func:`sites_of` reads, and a page-level model by default."""
+    parser = sites_parser(doc)
+    if model is not None:
+        parser.add_argument("--model", default=model, metavar="MODEL", help="page-level model (%(default)s)")
     marks = Path("benchmarks/gold/sites.jsonl")
     parser.add_argument("--marks", type=Path, default=marks, metavar="FILE", help="marked pages (%(default)s)")
     parser.add_argument("--most", type=int, metavar="N", help="number of sites, evenly spread")
@@ -97,13 +126,32 @@ def _sites_of_folders(folders: Sequence[Path], marks: Path) -> Iterator[MarkedSi
         yield MarkedSite(site, numbers, truth)
 
 
-def demo_sites(pages: int) -> Iterator[MarkedSite]:
+def sites_in(folders: Iterable[Path]) -> list[SitePages]:
+    """List the sites of some folders, marked or not.
+
+    Raises:
+        FileNotFoundError: a folder does not exist.
+        ValueError: there is no site in it.
+    """
+    return [site for folder in folders for site in find_sites(folder)]
+
+
+@contextmanager
+def exit_on_bad_input() -> Iterator[None]:
+    """End the program with a message where a file or folder is missing or malformed."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        sys.exit(str(error))
+
+
+def demo_sites(pages: int, seed: int = 1) -> Iterator[MarkedSite]:
     """Build the hosts of the demo web in memory, with a number of articles each."""
     from demo.hosts import BUILDERS  # noqa: PLC0415  (of the repository, and no part of the package)
     from demo.web import build_site  # noqa: PLC0415
 
     for name in BUILDERS:
-        site, base = build_site(name, pages=pages), f"http://{name}.demo"
+        site, base = build_site(name, seed, pages), f"http://{name}.demo"
         runs = {
             base + path: truth.runs
             for path, truth in site.truth.items()
@@ -153,18 +201,18 @@ def estimate(parts: Iterable[tuple[float, float]]) -> Estimate:
     return Estimate(float(above / max(below, 1e-9)), *map(float, np.quantile(ratios, (0.025, 0.975))))
 
 
-def estimate_rows(
-    sites: Iterable[MarkedSite], measure: Callable[[MarkedSite], Iterable[tuple[_Thing, ArrayLike]]]
-) -> dict[_Thing, list[Estimate]]:
+def estimates_by_name(
+    sites: Iterable[MarkedSite], measure: Callable[[MarkedSite], Iterable[tuple[_Name, ArrayLike]]]
+) -> dict[_Name, list[Estimate]]:
     """Estimate figures of several methods over sites.
 
     ``measure`` yields for a page of a site, or all of its pages, the name of a method and its k figures: float[k, 2],
     numerators and denominators to be added up, or float[k], of which the mean is taken.
     """
-    found: dict[_Thing, list[NDArray[np.float64]]] = {}
+    found: dict[_Name, list[NDArray[np.float64]]] = {}
     for site in sites:
         say(site.name)
-        of_site: dict[_Thing, NDArray[np.float64]] = {}
+        of_site: dict[_Name, NDArray[np.float64]] = {}
         for name, figures in measure(site):
             parts = np.asarray(figures, np.float64)
             parts = parts if parts.ndim == 2 else np.stack([parts, np.ones(len(parts))], axis=1)
@@ -174,11 +222,11 @@ def estimate_rows(
     return {name: [estimate(map(tuple, of_all)) for of_all in zip(*sums, strict=True)] for name, sums in found.items()}
 
 
-def spread(things: Sequence[_Thing], sample: int | None) -> list[_Thing]:
-    """Return a sample of the things, evenly spread; all of them without a number."""
-    if sample is None or sample >= len(things):
-        return list(things)
-    return [things[number * len(things) // sample] for number in range(sample)]
+def estimate_rows(
+    sites: Iterable[MarkedSite], measure: Callable[[MarkedSite], Iterable[tuple[str, ArrayLike]]]
+) -> list[list[object]]:
+    """Rows of a table: each name and its estimates, see :func:`estimates_by_name`."""
+    return [[name, *estimates] for name, estimates in estimates_by_name(sites, measure).items()]
 
 
 def say(text: str) -> None:

@@ -20,7 +20,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from tamis import clean, load_model
-from tamis_papers.experiments.harness import estimate_rows, experiment_parser, report, sites_of, spread
+from tamis_papers.experiments.harness import estimate_rows, experiment_parser, report, sites_of
+from tamis_papers.pages import spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,9 +34,7 @@ TOP: Final = (1, 2, 3, 5, 10)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    parser = experiment_parser(__doc__ or "")
-    parser.add_argument("--model", default="blocks-self-taught", metavar="MODEL", help="page-level model (%(default)s)")
-    options = parser.parse_args(arguments)
+    options = experiment_parser(__doc__ or "", "blocks-self-taught").parse_args(arguments)
     rows = table_1(sites_of(options), load_model(options.model))
     report(options, ["keywords from", *(f"top {number}" for number in TOP)], rows)
 
@@ -57,7 +56,7 @@ def table_1(sites: Sequence[MarkedSite], model: Model) -> list[list[object]]:
             for name, (text, frequencies) in sources.items() if right else ():
                 yield name, top_scores(keywords(text, frequencies, max(TOP)), right)
 
-    return [[name, *estimates] for name, estimates in estimate_rows(sites, measure).items()]
+    return estimate_rows(sites, measure)
 
 
 def document_frequencies(site: MarkedSite) -> Counter[str]:

@@ -22,7 +22,7 @@ import numpy as np
 from tamis.smoothing import smooth, unsmoothed
 from tamis_papers.element_features import Measures
 from tamis_papers.experiments.detection import block_masses, overlap
-from tamis_papers.experiments.harness import estimate_rows, experiment_parser, report, say, sites_of
+from tamis_papers.experiments.harness import estimates_by_name, experiment_parser, report, say, sites_of
 from tamis_papers.page_level import SiteLevel
 from tamis_papers.pages import SiteError, distinct_pages
 from tamis_papers.training.gold import FOLDS
@@ -54,7 +54,7 @@ def compare(sites: Sequence[MarkedSite]) -> list[list[object]]:
         examples = Examples(*map(np.concatenate, zip(*parts, strict=True)))
         models = [fit(examples, fold[examples.site] != number) for number in range(min(FOLDS, len(sites)))]
         model_of = {site.name: models[of] for site, of in zip(sites, fold.tolist(), strict=True)}
-        rows.append([*names, *estimate_rows(sites, partial(_f_measures, model_of=model_of))[""]])
+        rows.append([*names, *estimates_by_name(sites, partial(_f_measures, model_of=model_of))[""]])
     return rows
 
 

@@ -12,20 +12,20 @@ Alarte, Insa, Silva and Tamarit: Web Template Extraction Based on Hyperlink Anal
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tamis.page.page import Page, PageTooLarge
 from tamis.page.tree import elements_of_blocks, sums_over_blocks
-from tamis_papers.experiments.harness import estimate_rows, experiment_parser, report, sites_of
-from tamis_papers.menus import PAPER, VARIANTS, Menus, MenuSearch, page_key, site_links
+from tamis_papers.experiments.harness import estimates_by_name, experiment_parser, report, sites_of
+from tamis_papers.menus import PAPER, VARIANTS, Menus, MenuSearch, numbers_by_key, page_key, read_page, site_links
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tamis.arrays import Flags, Floats
+    from tamis.page.page import Page
     from tamis_papers.experiments.harness import MarkedSite
 
 SIZES: Final = (1, 2, 3, 4, 5, 6, 7, 8)
@@ -42,24 +42,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def table_2(sites: Sequence[MarkedSite], variant: str = PAPER) -> list[list[object]]:
     """A row for each size: it, and estimates of recall, precision, F1 and pages loaded."""
-    found = estimate_rows(sites, partial(_figures, variant=variant))
+    found = estimates_by_name(sites, partial(_figures, variant=variant))
     return [[f"{size}", *estimates] for size, estimates in sorted(found.items())]
 
 
 def _figures(site: MarkedSite, variant: str) -> Iterator[tuple[int, tuple[float, ...]]]:
     """Recall, precision, F1 and pages loaded, for the key pages of a site and each size."""
     pages = site.pages
-    numbers = {page_key(url): number for number, url in reversed(list(enumerate(pages.urls)))}
-    cache: dict[str, Page | None] = {}
-
-    def load(address: str) -> Page | None:
-        if address not in cache:
-            try:
-                cache[address] = pages.read(numbers[page_key(address)]).page
-            except (OSError, PageTooLarge):
-                cache[address] = None
-        return cache[address]
-
+    numbers = numbers_by_key(pages)
+    load = cache(lambda address: read_page(pages, numbers[page_key(address)]))
     marked = [(sum(key in numbers for key in site_links(read.page)), read, truth) for read, truth in site.read_marked()]
     marked.sort(key=lambda each: (-each[0], each[1].name))
     for linked, read, truth in marked[:3]:

@@ -20,7 +20,7 @@ from tamis import load_model
 from tamis.smoothing import smooth
 from tamis_papers.element_features import Measures
 from tamis_papers.experiments.detection import block_masses, overlap
-from tamis_papers.experiments.harness import estimate_rows, experiment_parser, report, sites_of
+from tamis_papers.experiments.harness import estimates_by_name, experiment_parser, report, sites_of
 from tamis_papers.experiments.segmentation import agreement
 from tamis_papers.page_level import PENALTIES, section_penalty
 
@@ -56,7 +56,7 @@ def figures_2_and_3(sites: Sequence[MarkedSite], factors: Sequence[float]) -> li
                 rand = agreement(page, truth, smoothed.section[page.n :])
                 yield (rule, c), np.array([words, (rand, 1)])
 
-    return [[rule, f"{c:g}", *estimates] for (rule, c), estimates in estimate_rows(sites, measure).items()]
+    return [[rule, f"{c:g}", *estimates] for (rule, c), estimates in estimates_by_name(sites, measure).items()]
 
 
 if __name__ == "__main__":

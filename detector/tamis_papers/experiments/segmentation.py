@@ -20,7 +20,7 @@ from sklearn.metrics import adjusted_rand_score
 from tamis import load_model
 from tamis.page.tree import nearest, sums_over_blocks
 from tamis.smoothing import smooth, unsmoothed
-from tamis_papers.experiments.harness import estimate_rows, experiment_parser, report, sites_of
+from tamis_papers.experiments.harness import estimates_by_name, experiment_parser, report, sites_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    parser = experiment_parser(__doc__ or "")
-    parser.add_argument("--model", default="logistic", metavar="MODEL", help="page-level model (%(default)s)")
-    options = parser.parse_args(arguments)
+    options = experiment_parser(__doc__ or "", "logistic").parse_args(arguments)
     report(options, ["segments", "adjusted Rand index"], figure_1(sites_of(options), load_model(options.model)))
 
 
@@ -56,7 +54,7 @@ def figure_1(sites: Sequence[MarkedSite], model: Model) -> list[list[object]]:
             for name, labels in segments.items():
                 yield name, [agreement(page, truth, labels)]
 
-    estimates = {name: each for name, (each,) in estimate_rows(sites, measure).items()}
+    estimates = {name: each for name, (each,) in estimates_by_name(sites, measure).items()}
     best = max((name for name in estimates if "delta" in name), key=lambda name: estimates[name].value)
     return [[name, estimates[name]] for name in ("Basic", best, "Smooth")]
 

@@ -24,9 +24,7 @@ Kolcz and Yih: Site-Independent Template-Block Detection (PKDD 2007), section 4 
 from __future__ import annotations
 
 import math
-import sys
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -40,10 +38,9 @@ from sklearn.naive_bayes import MultinomialNB
 from tamis.hashing import hash_text
 from tamis_papers.discretisation import binary_features, mdl_cuts
 from tamis_papers.element_features import NODE_FEATURES, Measures, node_features
-from tamis_papers.experiments.harness import demo_sites, parser_of, report, say, spread
-from tamis_papers.pages import Detagged, SiteError, distinct_pages
+from tamis_papers.experiments.harness import demo_sites, exit_on_bad_input, report, say, sites_in, sites_parser
+from tamis_papers.pages import Detagged, SiteError, distinct_pages, spread
 from tamis_papers.site_independent import SiteIndependentBlocks
-from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,17 +79,13 @@ class Blocks(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    parser = parser_of(__doc__ or "")
-    parser.add_argument("sites", nargs="*", type=Path, metavar="SITES", help="folders of sites (default: the demo web)")
+    parser = sites_parser(__doc__ or "")
     parser.add_argument("--counted", type=int, default=50, metavar="N", help="pages counted of each (%(default)s)")
     parser.add_argument("--taken", type=int, default=10, metavar="N", help="pages learned from of each (%(default)s)")
     parser.add_argument("--divergence", choices=DIVERGENCES, default=DIVERGENCES[0], help="of what (%(default)s)")
     options = parser.parse_args(arguments)
-    try:
-        found = [site for folder in options.sites for site in find_sites(folder)]
-    except (OSError, ValueError) as error:
-        sys.exit(str(error))
-    sites = found if options.sites else [site.pages for site in demo_sites(30)]
+    with exit_on_bad_input():
+        sites = sites_in(options.sites) or [site.pages for site in demo_sites(30)]
     rows = figure_1(sites, options.counted, options.taken, options.divergence)
     report(options, ["", *(f"recall at precision {each:.2f}" for each in PRECISIONS), "average precision"], rows)
 
@@ -128,22 +121,22 @@ def blocks_of(site: SitePages, number: int, counted: int, taken: int, divergence
     features, texts, template = [], [], []
     for read in distinct_pages(pages.subset(spread(range(len(pages)), taken))):
         page, measures = read.page, Measures(read.page)
-        place = np.full(page.n, -1)
-        place[measures.elements] = np.arange(len(measures.elements))
+        row = np.full(page.n, -1)
+        row[measures.elements] = np.arange(len(measures.elements))
         labels, elements = learned.label(read), method.blocks(page)[0]
         inside = np.zeros(page.n, bool) if labels.content is None else labels.content[: page.n]
         content = inside & ~np.append(inside, False)[page.parent]
-        elements = elements[(place[elements] >= 0) & (labels.template[elements] | content[elements])]
+        elements = elements[(row[elements] >= 0) & (labels.template[elements] | content[elements])]
         template.append(labels.template[elements])
-        features.append(node_features(measures)[place[elements]])
+        features.append(node_features(measures)[row[elements]])
         detagged = Detagged(page)
         begin, end = detagged.slices(page.run_begin[elements], page.run_end[elements])
-        own = [detagged.text[first:last] for first, last in zip(begin.tolist(), end.tolist(), strict=True)]
+        block_texts = [detagged.text[first:last] for first, last in zip(begin.tolist(), end.tolist(), strict=True)]
         if divergence == "words":
             features[-1][:, list(NODE_FEATURES).index("divergence")] = [
-                words_divergence(text, detagged.text) for text in own
+                words_divergence(text, detagged.text) for text in block_texts
             ]
-        texts += own
+        texts += block_texts
     if not texts:
         return None
     keys = np.array([hash_text(text) for text in texts], np.uint64)
@@ -153,22 +146,26 @@ def blocks_of(site: SitePages, number: int, counted: int, taken: int, divergence
 
 def words_divergence(inside: str, page: str) -> float:
     """Kullback-Leibler divergence of the words of a block from those of the rest of its page, in nats."""
-    own, everything = Counter(inside.lower().split()), Counter(page.lower().split())
-    rest, share = everything.total() - own.total() + len(everything) / 2, 1 / max(own.total(), 1)
-    return sum(n * share * math.log(n * share * rest / (max(everything[word] - n, 0) + 0.5)) for word, n in own.items())
+    words, page_words = Counter(inside.lower().split()), Counter(page.lower().split())
+    total, rest = max(words.total(), 1), page_words.total() - words.total() + len(page_words) / 2
+    return sum(
+        n / total * math.log(n / total * rest / (max(page_words[word] - n, 0) + 0.5)) for word, n in words.items()
+    )
 
 
 def judge(train: Blocks, test: Blocks) -> dict[str, Floats]:
     """Score the blocks of sites never seen, by each classifier."""
     train = train.rows(np.unique(train.text, return_index=True)[1])
-    own = np.zeros(len(train.text))
+    held_out_score = np.zeros(len(train.text))
     for number in range(3):
-        apart = train.site % 3 == number
-        if apart.any():
-            own[apart] = words_score(train.rows(np.flatnonzero(~apart)), train.rows(np.flatnonzero(apart)))
+        held_out = train.site % 3 == number
+        if held_out.any():
+            held_out_score[held_out] = words_score(
+                train.rows(np.flatnonzero(~held_out)), train.rows(np.flatnonzero(held_out))
+            )
     text = words_score(train, test)
 
-    matrix = np.column_stack([train.features, own])
+    matrix = np.column_stack([train.features, held_out_score])
     cuts = [mdl_cuts(column, train.template) for column in matrix.T]
     binary = binary_features(matrix, cuts)
     pattern = np.column_stack([binary.indices.reshape(len(matrix), -1), train.template])

@@ -29,11 +29,17 @@ from tamis.models.decision import (
     PageDecision,
 )
 from tamis.processes import map_in_processes
-from tamis_papers.training.examples import label_gold_page, label_marked_site, label_pages, label_site
+from tamis_papers.training.examples import (
+    SITE_LEVEL_METHOD,
+    describe_labels,
+    label_gold_page,
+    label_marked_site,
+    label_pages,
+    label_site,
+)
 from tamis_papers.training.gold import FOLDS, folds, parse_with_copy
 from tamis_papers.training.networks import train_block_model
 from tamis_papers.training.report import GOLD_LABELS, SITE_LABELS, Metrics, Trained, measure_models
-from tamis_papers.training.sites import SITE_LEVEL_METHOD, describe_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -194,7 +200,7 @@ def cross_validate(
     """
     fold_of = folds([*examples, *partial_examples], [site.name for site in sites], seed)
     partial_pages = label_pages(label_gold_page, partial_examples, processes, progress, "page")
-    whole, partly = (
+    by_fold, partial_by_fold = (
         [[example for example in some if fold_of[example.source] == fold] for fold in range(FOLDS)]
         for some in (examples, partial_examples)
     )
@@ -212,20 +218,20 @@ def cross_validate(
         others = [site for site in sites if fold_of[site.name] != fold]
         model = fit(outside(gold, fold), others, partial_pages=outside(partial_pages, fold))
         fitted.append(model)
-        found = map_in_processes(partial(kind_examples, model=model), whole[fold], processes)
+        found = map_in_processes(partial(kind_examples, model=model), by_fold[fold], processes)
         kinds.append(list(chain.from_iterable(found)))
     heads = [learn_kinds(_of_others(kinds, fold)) for fold in range(FOLDS)]
     measured: list[list[_MeasuredText]] = []
     for fold, (model, head) in enumerate(zip(fitted, heads, strict=True)):
         undecided = with_decision(model, LearnedDecision(head, UNLEARNED))
-        own = [*whole[fold], *partly[fold]]
-        found_f1 = map_in_processes(partial(text_f1, model=undecided), own, processes)
-        measured.append([(example.collection, *found) for example, found in zip(own, found_f1, strict=True)])
+        held_out = [*by_fold[fold], *partial_by_fold[fold]]
+        found_f1 = map_in_processes(partial(text_f1, model=undecided), held_out, processes)
+        measured.append([(example.collection, *found) for example, found in zip(held_out, found_f1, strict=True)])
     fold_models = [
         with_decision(model, LearnedDecision(head, learn_confidence(*zip(*_of_others(measured, fold), strict=True))))
         for fold, (model, head) in enumerate(zip(fitted, heads, strict=True))
     ]
-    mean_f1 = fmean(f1 for fold in range(FOLDS) for _, f1, _ in measured[fold][: len(whole[fold])])
+    mean_f1 = fmean(f1 for fold in range(FOLDS) for _, f1, _ in measured[fold][: len(by_fold[fold])])
     metrics = {
         labels: measure_models([(model, inside(pages, fold)) for fold, model in enumerate(fold_models)], f1)
         for labels, pages, f1 in ((GOLD_LABELS, gold, mean_f1), (SITE_LABELS, labelled, None))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -18,18 +19,20 @@ from tamis.page.page import Page, PageTooLarge
 from tamis.page.text import block_words
 from tamis.processes import map_in_processes
 from tamis.site import Site
+from tamis_papers.methods import METHODS, summary
+from tamis_papers.page_level import SiteLevel
+from tamis_papers.pages import SiteError
 from tamis_papers.training.gold import parse_with_copy
-from tamis_papers.training.sites import SITE_LEVEL_METHOD, SiteLabels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lxml import etree
     from numpy.typing import NDArray
 
     from tamis.arrays import Flags, Floats, Singles
     from tamis.features import Tokens
-    from tamis.folders import Progress, SitePages
+    from tamis.folders import Progress, SitePage, SitePages
     from tamis.models import Model
     from tamis_papers.training.gold import GoldExample
 
@@ -71,6 +74,49 @@ class BlockPage:
         return np.where(self.labelled, self.mass, 0.0)
 
 
+# Labels without a human: what repeats on the pages of a site is template, what occurs once is content.
+#
+# Template units are those of SiteLevel with the 85% rule (page-level isotonic smoothing, sections 3 and 5.1), or of
+# another site-level method; content is what no other page of the site has, unless the method has a rule of its own, and
+# what lies in between has no label (site-independent template blocks, section 3).
+
+SITE_LEVEL_METHOD: Final = SiteLevel.name
+"""The method whose labels the package's own model learns from."""
+
+
+class SiteLabels:
+    """Labels of the units of a site's pages by a site-level method.
+
+    Attributes:
+        numbers: numbers of the pages that can be learned from: readable, not too large, no copies of others; none where
+            the method cannot work on the site.
+    """
+
+    def __init__(self, pages: SitePages, method: str = SITE_LEVEL_METHOD) -> None:
+        self._pages = pages
+        self.numbers: Sequence[int] = []
+        with suppress(SiteError):
+            self._site_level = self._learned = SiteLevel().learn(self._pages)
+            if method != SITE_LEVEL_METHOD:
+                self._learned = METHODS[method]().learn(self._pages)
+            self.numbers = self._site_level.groups[0]
+
+    def pages(self, numbers: Iterable[int]) -> Iterator[tuple[SitePage, Singles]]:
+        """Read pages with their labels, float32[n + m]: 1 for content, 0 for template, NaN for neither."""
+        for read in map(self._pages.read, numbers):
+            labels = self._learned.label(read)
+            content = self._site_level.label(read).content if labels.content is None else labels.content
+            label = np.full(read.page.n + read.page.m, np.nan, np.float32)
+            label[content] = 1
+            label[labels.template] = 0
+            yield read, label
+
+
+def describe_labels(method: str) -> str:
+    """What model cards say of the labels of a method."""
+    return f"`{method}`, no human ones: template is what it finds, content what one page has. {summary(method)}"
+
+
 def block_page(page: Page, label: NDArray[np.floating], source: str) -> BlockPage:
     """Make examples of a page."""
     kept = replace(page, raw_texts={}, attributes=replace(page.attributes))
@@ -97,7 +143,7 @@ def label_site(
     """Label the blocks of some pages of a site by a site-level method, blocks of one page only as content."""
     site_labels = SiteLabels(site, labels)
     chosen = np.random.default_rng(seed).permutation(len(site_labels.numbers))[:pages_per_site]
-    numbers = [site_labels.numbers[place] for place in sorted(chosen)]
+    numbers = [site_labels.numbers[index] for index in sorted(chosen)]
     return [block_page(read.page, label[read.page.n :], site.name) for read, label in site_labels.pages(numbers)]
 
 

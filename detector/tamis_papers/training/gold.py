@@ -22,6 +22,7 @@ from tamis.page.page import Page, PageTooLarge
 from tamis.page.text import WORD
 from tamis.page.tree import prefix_sums
 from tamis_papers.evaluation import GoldPage, page_accuracy, read_gold
+from tamis_papers.pages import spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -90,6 +91,8 @@ class GoldExample:
 def gold_examples(files: Iterable[Path], sites: Path | None = None) -> list[GoldExample]:
     """Read gold pages and find their HTML: ``html/ID.html`` beside the file, or the page ID of the folder of sites.
 
+    Of a source with more than :data:`MAX_PAGES_PER_SOURCE` pages, so many are taken, evenly spread.
+
     Raises:
         FileNotFoundError: the HTML of a page is not there.
         ValueError: a file is malformed.
@@ -110,19 +113,10 @@ def gold_examples(files: Iterable[Path], sites: Path | None = None) -> list[Gold
                     f"no such file: {html}; the HTML of the gold page ID is read from html/ID.html there"
                 )
             found.append(GoldExample(page, html, source, page.source or str(file)))
-    return _spread(found)
-
-
-def _spread(examples: Sequence[GoldExample]) -> list[GoldExample]:
-    """Leave out pages, evenly, of sources with more than :data:`MAX_PAGES_PER_SOURCE`."""
-    of_source: dict[str, list[GoldExample]] = defaultdict(list)
-    for example in examples:
-        of_source[example.source].append(example)
-    return [
-        own[number * len(own) // min(MAX_PAGES_PER_SOURCE, len(own))]
-        for own in of_source.values()
-        for number in range(min(MAX_PAGES_PER_SOURCE, len(own)))
-    ]
+    by_source: dict[str, list[GoldExample]] = defaultdict(list)
+    for example in found:
+        by_source[example.source].append(example)
+    return [example for of_one in by_source.values() for example in spread(of_one, MAX_PAGES_PER_SOURCE)]
 
 
 def source_of(page: GoldPage) -> str:
@@ -149,7 +143,7 @@ def folds(gold: Sequence[GoldExample], sites: Iterable[str], seed: int = 0) -> d
     seen; other sources, names of sites without gold text among them, are dealt out at random.
     """
     number = Counter(example.collection for example in gold if example.gold.source)
-    collections = {name: place % FOLDS for place, (name, _) in enumerate(number.most_common())}
+    collections = {name: index % FOLDS for index, (name, _) in enumerate(number.most_common())}
     votes: dict[str, Counter[int]] = defaultdict(Counter)
     for example in gold:
         fold = collections.get(example.collection, example.gold.fold)

@@ -11,10 +11,9 @@ from tamis.folders import no_progress
 from tamis.processes import map_in_processes
 from tamis_papers.element_features import NODE_FEATURES, Measures, node_features
 from tamis_papers.page_level import BUCKETS, LogisticModel, bucket_of
-from tamis_papers.training.examples import block_page
+from tamis_papers.training.examples import SITE_LEVEL_METHOD, SiteLabels, block_page, describe_labels
 from tamis_papers.training.gold import FOLDS
 from tamis_papers.training.report import SITE_LABELS, Trained, measure_models
-from tamis_papers.training.sites import SITE_LEVEL_METHOD, SiteLabels, describe_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -70,12 +70,12 @@ def train_block_model(
         first = fit_block_model(gold, [], seed=seed)
     else:
         first = fit_block_model([], labelled, marked=marked, seed=seed, dropout=DROPOUT_WITHOUT_GOLD)
-    taught = label_pages(partial(label_site_by_counts, model=first, seed=seed), sites, processes)
+    distilled = label_pages(partial(label_site_by_counts, model=first, seed=seed), sites, processes)
     completed = [
         replace(page, label=np.where(page.labelled, page.label, first.content_probability(page.page)))
         for page in partial_pages
     ]
-    return fit_block_model([*gold, *completed], taught, marked=marked, seed=seed)
+    return fit_block_model([*gold, *completed], distilled, marked=marked, seed=seed)
 
 
 def fit_block_model(

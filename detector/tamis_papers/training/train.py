@@ -10,11 +10,12 @@ from tamis.folders import no_progress
 from tamis.models import BLOCKS, DEFAULT_MODEL
 from tamis_papers.methods import method
 from tamis_papers.page_level import LOGISTIC
+from tamis_papers.pages import find_sites
 from tamis_papers.training.blocks import train_blocks
+from tamis_papers.training.examples import SITE_LEVEL_METHOD
 from tamis_papers.training.gold import gold_examples
 from tamis_papers.training.logistic import train_logistic
 from tamis_papers.training.report import model_card
-from tamis_papers.training.sites import SITE_LEVEL_METHOD, find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -44,6 +44,7 @@ process = AsyncCrawlerProcess({
     "TAMIS_DUPLICATES": "mark",
     "FEEDS": {sys.argv[1]: {"format": "jsonlines"}},
     "TAMIS_STATE_DIR": sys.argv[1] + ".state",
+    "TAMIS_REDIS_TIMEOUT": 60,  # of a busy machine
     "CONCURRENT_REQUESTS": 1,
     "TELNETCONSOLE_ENABLED": False,
 })

@@ -7,8 +7,7 @@ import os
 import pty
 import re
 import shlex
-import subprocess
-import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +16,7 @@ from scrapy_tamis.commands import main
 from scrapy_tamis.report.crawl import _Errors
 from scrapy_tamis.report.records import CrawlRecord
 from tests.prose import prose
+from tests.scrapy_tamis.forked import Forked
 
 ALONE = {"TAMIS_SITE_EVIDENCE": False}
 TEXT_ONLY = {"TAMIS_FIELD_NAMES": dict.fromkeys(["status", "template_share"])}
@@ -42,22 +42,27 @@ class Rows(scrapy.Spider):
 
 
 def test_standard_output_and_the_terminal_are_the_spiders_and_a_line_of_the_log_says_how_far_it_is(
-    tmp_path: Path,
+    forks, tmp_path: Path
 ) -> None:
     (tmp_path / "spider.py").write_text(SPIDER)
     terminal, other = pty.openpty()
-    options = [part for name, value in ALONE.items() for part in ("-s", f"{name}={value}")]
-    with (tmp_path / "rows.txt").open("w") as rows:
-        command = [sys.executable, "-m", "scrapy", "runspider", "spider.py", *options]
-        crawl = subprocess.Popen(command, stdout=rows, stderr=other, cwd=tmp_path)
+    options = ["-s", "TAMIS_SITE_EVIDENCE=False"]
+    crawl = Forked(forks, "scrapy", "runspider", "spider.py", *options, folder=tmp_path, terminal=os.ttyname(other))
+    written = bytearray()
+
+    def read() -> None:
+        with suppress(OSError):  # of a terminal whose other end is closed
+            while part := os.read(terminal, 65_536):
+                written.extend(part)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    done = crawl.end()
     os.close(other)
-    written = b""
-    with suppress(OSError):  # of a terminal whose other end is closed
-        while part := os.read(terminal, 65_536):
-            written += part
+    reader.join()
     os.close(terminal)
-    assert crawl.wait(60) == 0
-    assert (tmp_path / "rows.txt").read_text().count("ROW data:") == 20
+    assert done.returncode == 0
+    assert done.stdout.count("ROW data:") == 20
     said = written.decode().replace("\r\n", "\n")
     assert "\x1b" not in said
     assert said.count(f"PAGE {'x' * 300}\n") == 20

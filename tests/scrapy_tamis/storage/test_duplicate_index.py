@@ -116,7 +116,7 @@ DOCUMENT = st.tuples(
 
 
 @pytest.mark.parametrize("servers", ["redis_url", "cluster_url"])
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(documents=st.lists(DOCUMENT, max_size=30), least=st.sampled_from([0.8, 0.5]))
 def test_memory_and_redis_agree_on_any_documents(request, servers, documents, least):
     documents = [

@@ -45,7 +45,8 @@ def test_a_selector_matches_what_xpath_finds(html, selector):
     page = Page.parse(f"<html><head></head><body>{html}</body></html>")
     number = {element: k for k, element in enumerate(page.elements)}
     expected = sorted(number[each] for each in CSSSelector(selector, translator="html")(page.elements[0]))
-    assert matched(page, selector) == expected
+    # To cssselect before 1.5 the root, which has no parent, is no only child.
+    assert [each for each in matched(page, selector) if each] == [each for each in expected if each]
 
 
 @pytest.mark.parametrize("selector", ["p:hover", "p::before", "p:unheard-of", "p:has(b)", "p[title!=t]"])

@@ -25,13 +25,13 @@ from tamis_papers.experiments import (
 from tamis_papers.experiments.content_exchange import frames_of_sites
 from tamis_papers.experiments.harness import (
     Estimate,
+    HtmlPages,
     MarkedSite,
     estimate,
-    estimate_rows,
+    estimates_by_name,
     experiment_parser,
     sites_of,
 )
-from tamis_papers.experiments.html_pages import HtmlPages
 from tamis_papers.page_level import PENALTIES
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def test_figures_of_pages_are_means_and_numerators_with_denominators_are_ratios_
             yield "mean", [page]
             yield "ratio", [(page, 2), (1, 4)]
 
-    found = estimate_rows(sites[:2], measure)
+    found = estimates_by_name(sites[:2], measure)
     assert {name: [each.value for each in row] for name, row in found.items()} == {
         "mean": [0.75],
         "ratio": [0.375, 0.25],

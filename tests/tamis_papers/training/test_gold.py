@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tamis.page.page import Page
 from tamis_papers.evaluation import GoldPage, by_page_type, page_accuracy, read_gold
+from tamis_papers.pages import find_sites
 from tamis_papers.training.examples import MAX_MARKED_PAGES, label_gold_page, label_marked_site
 from tamis_papers.training.gold import (
     FOLDS,
@@ -25,7 +26,6 @@ from tamis_papers.training.gold import (
     source_of,
     style_of,
 )
-from tamis_papers.training.sites import find_sites
 
 WORDS = st.lists(st.sampled_from(["the", "otter", "swims", "home", "about", "news"]), max_size=8).map(" ".join)
 

@@ -7,9 +7,10 @@ import pytest
 from demo.web import generate
 from tamis.folders import SitePages
 from tamis_papers.page_level import LogisticModel
+from tamis_papers.pages import find_sites
+from tamis_papers.training.examples import SiteLabels
 from tamis_papers.training.logistic import train_logistic
 from tamis_papers.training.report import SITE_LABELS, Trained
-from tamis_papers.training.sites import SiteLabels, find_sites
 from tamis_papers.training.train import train
 
 
