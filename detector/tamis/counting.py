@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 
 from tamis.core import core
-from tamis.page.tree import once_per_page
+from tamis.page.tree import cached_on_page
 
 if TYPE_CHECKING:
     from tamis.arrays import Flags, Hashes, Integers
@@ -38,7 +38,7 @@ def leaves(page: Page) -> Flags:
     return _countable_and_leaves(page)[1]
 
 
-@once_per_page
+@cached_on_page
 def _countable_and_leaves(page: Page) -> tuple[Flags, Flags]:
     are_countable, are_leaves = np.empty((2, page.n + page.m), bool)
     core.mark_units(page.arrays, are_countable, are_leaves)

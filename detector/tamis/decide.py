@@ -29,7 +29,7 @@ from tamis.output.tables import in_data_table
 from tamis.output.text import block_texts
 from tamis.page.attributes import attribute_predicate
 from tamis.page.hidden import hidden_runs
-from tamis.page.tree import is_among, runs_of_blocks, sums_in_blocks, within
+from tamis.page.tree import as_mask, runs_of_blocks, sums_in_blocks, within
 from tamis.rules import apply_rules
 from tamis.smoothing import smooth, unsmoothed
 
@@ -127,7 +127,7 @@ def cut_hidden(draft: Draft) -> None:
 
 def _has_seen(page: Page, hidden: Flags) -> Flags:
     """bool[m], whether each block has a run that is not hidden (bool[r])."""
-    return sums_in_blocks(page, page.has_ink & ~hidden) > 0
+    return sums_in_blocks(page, page.is_nonblank & ~hidden) > 0
 
 
 def cut_unwanted(draft: Draft) -> None:
@@ -140,7 +140,7 @@ def cut_unwanted(draft: Draft) -> None:
         draft.overrule(np.bincount(leftovers, minlength=page.m) > 0, Reason.UNWANTED, cut=True)
     bars = page.attributes.elements_matching(_ARCHIVE_BARS)
     if bars:
-        draft.overrule(within(page, is_among(page, bars))[page.block_node], Reason.UNWANTED, cut=True)
+        draft.overrule(within(page, as_mask(page, bars))[page.block_node], Reason.UNWANTED, cut=True)
     if not draft.options.tables:
         inside = in_data_table(page)
         draft.overrule(np.concatenate([inside, inside[page.block_node]]), Reason.UNWANTED, cut=True)

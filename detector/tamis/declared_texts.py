@@ -13,19 +13,19 @@ import numpy as np
 
 from tamis.hashing import hash_text
 from tamis.page.text import letters_of
-from tamis.page.tree import named_elements, once_per_page
+from tamis.page.tree import cached_on_page, elements_with_attributes
 
 if TYPE_CHECKING:
     from tamis.arrays import Hashes
     from tamis.page.page import Page
 
 
-@once_per_page
+@cached_on_page
 def declared_texts(page: Page) -> list[str]:
     """Letters of what the title and ``meta`` elements of a page state, in their order, each once."""
     texts = [page.title, *_ends_of(page.title)]
     counted = {"og:title", "twitter:title", "author", "article:author", "og:image", "twitter:image"}
-    for _, pairs in named_elements(page, "meta"):
+    for _, pairs in elements_with_attributes(page, "meta"):
         if (pairs.get("property") or pairs.get("name") or "").lower() in counted:
             texts.append(pairs.get("content", ""))
     return list(dict.fromkeys(filter(None, map(letters_of, texts[:12]))))
@@ -37,7 +37,7 @@ def _ends_of(title: str) -> list[str]:
     return [parts[0], parts[-1]] if len(parts) > 1 else ["", ""]
 
 
-@once_per_page
+@cached_on_page
 def declared_text_codes(page: Page) -> Hashes:
     """uint64[f], a code for each of the texts, which is counted as the units of a page are."""
     return np.array([hash_text(f"fact {text[:300]}") for text in declared_texts(page)], np.uint64)

@@ -11,8 +11,8 @@ import numpy as np
 
 from tamis.core import core
 from tamis.hashing import BASE, INVERSE, hash_text
-from tamis.page.addresses import base_address, split_address
-from tamis.page.tree import TAG_ID, TAG_NAMES, once_per_page
+from tamis.page.addresses import base_address, safe_urlsplit
+from tamis.page.tree import TAG_ID, TAG_NAMES, cached_on_page
 
 if TYPE_CHECKING:
     from tamis.arrays import Hashes
@@ -63,7 +63,7 @@ def attribute_tokens(page: Page) -> Hashes:
 
 def _base_of(page: Page) -> tuple[bool, bytes, bytes, bytes]:
     """Whether the address of a page is known; host and folder that links are relative to; its address."""
-    base = split_address(base_address(page))
+    base = safe_urlsplit(base_address(page))
     parts = base.netloc, "".join([part + "/" for part in base.path.split("/")[:-1] if part]), page.url or ""
     host, folder, address = (part.encode("utf-8", "surrogatepass") for part in parts)
     return page.url is not None and any(base), host, folder, address
@@ -87,7 +87,7 @@ def node_fingerprints(page: Page) -> Hashes:
     return _tokens_and_fingerprints(page)[1]
 
 
-@once_per_page
+@cached_on_page
 def _tokens_and_fingerprints(page: Page) -> tuple[Hashes, Hashes]:
     table = page.attributes
     kinds = bytes(map(_KINDS.get, table.names, repeat(0)))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tamis.evidence.stated import stated_lists
 from tamis.metadata.json_ld import decode_json, json_ld_documents, json_ld_things
 from tamis.metadata.values import TAG
-from tamis.page.tree import named_elements
+from tamis.page.tree import elements_with_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -84,7 +84,7 @@ def _documents(page: Page) -> Iterator[Any]:
     yield from json_ld_documents(page)
     left = _MAX_CHARACTERS
     scripts: list[str] = []
-    for element, attributes in named_elements(page, "script"):
+    for element, attributes in elements_with_attributes(page, "script"):
         text = page.raw_text(element).strip()
         kind = attributes.get("type", "javascript").strip().lower()
         left -= len(text)

@@ -24,7 +24,7 @@ from tamis.counting import leaves
 from tamis.declared_texts import declared_text_codes
 from tamis.fingerprints import node_fingerprints
 from tamis.hashing import hash_text
-from tamis.page.tree import block_lengths, once_per_page
+from tamis.page.tree import block_lengths, cached_on_page
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +52,7 @@ class Places(NamedTuple):
     codes: Hashes
 
 
-@once_per_page
+@cached_on_page
 def find_places(page: Page, model: Model) -> Places:
     """Find the places of a page, and what a model's scores say there."""
     scores = model.score(page).templateness[page.n :]

@@ -18,7 +18,7 @@ from lxml import etree
 from lxml.cssselect import CSSSelector
 
 from tamis.evidence.draft import Reason
-from tamis.page.addresses import split_address
+from tamis.page.addresses import safe_urlsplit
 from tamis.page.tree import nearest, run_lengths, sums_in_blocks
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Rules:
         """Return the rules for a page, in their order; without an address, the rules for all sites."""
         if not self.by_site:
             return ()
-        host = (split_address(url or "").hostname or "").rstrip(".")
+        host = (safe_urlsplit(url or "").hostname or "").rstrip(".")
         if not host.isascii():
             with suppress(UnicodeError):
                 host = host.encode("idna").decode()

@@ -14,7 +14,7 @@ import numpy as np
 
 from tamis.fingerprints import attribute_tokens, node_fingerprints
 from tamis.hashing import hash_text
-from tamis.page.tree import block_lengths, is_among, prefix_sums, subtree_sums, sums_over_blocks, tag_set, within
+from tamis.page.tree import as_mask, block_lengths, prefix_sums, subtree_sums, sums_over_blocks, tag_set, within
 from tamis_papers.pages import tag_hashes, text_fingerprints
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ def _attributes(page: Page) -> tuple[Hashes, Hashes]:
     table = page.attributes
     tokens = attribute_tokens(page)
     is_id, is_class = np.zeros((2, len(tokens)), bool)
-    is_id[list(table.places_by_value("id").values())] = True
-    is_class[list(table.places_by_value("class").values())] = True
+    is_id[list(table.first_index_by_value("id").values())] = True
+    is_class[list(table.first_index_by_value("class").values())] = True
     element = np.arange(page.n).repeat(np.diff(table.begin))
     identifier = np.zeros(page.n, np.uint64)
     identified = is_id[table.first]
@@ -222,7 +222,7 @@ def shared_units(one: Profile, other: Profile, equality: Equality) -> Flags:
     What counts wherever it stands counts with the elements around it.
     """
     nodes, others = mapped_pairs(one, other, equality)
-    shared = np.concatenate([is_among(one.page, nodes), _mapped_texts(one, other, nodes, others)])
+    shared = np.concatenate([as_mask(one.page, nodes), _mapped_texts(one, other, nodes, others)])
     if equality.least_characters is None:
         return shared
     page = one.page

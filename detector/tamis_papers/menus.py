@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from tamis.folders import OTHER_SUFFIXES
-from tamis.page.addresses import base_address, domain, join_address, links_of, split_address
+from tamis.page.addresses import base_address, domain, join_address, links_of, safe_urlsplit
 from tamis.page.page import PageTooLarge
 from tamis_papers.menu_mapping import THRESHOLD, Equality, Profile, shared_units, template_of
 from tamis_papers.pages import Labels, Learned, SiteError, SiteMethod, parameter, whole_elements
@@ -47,7 +47,7 @@ def page_key(address: str) -> str:
 
     Fragment, scheme, ``www.``, ``/index.html`` and the last slash go.
     """
-    parts = split_address(address)
+    parts = safe_urlsplit(address)
     path = unquote(parts.path)
     head, _, last = path.rpartition("/")
     if parts.scheme not in {"http", "https"} or last[last.rfind(".") :].lower() in OTHER_SUFFIXES:

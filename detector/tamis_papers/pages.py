@@ -15,7 +15,7 @@ from tamis.folders import SitePages, page_files
 from tamis.hashing import hash_slices, hash_text, mix
 from tamis.page.tag_sets import IGNORED
 from tamis.page.text import CHARACTER_TOKENS, CODE_UNITS
-from tamis.page.tree import TAG_NAMES, elements_of_blocks, nearest, once_per_page, sums_in_blocks, tag_set, within
+from tamis.page.tree import TAG_NAMES, cached_on_page, elements_of_blocks, nearest, sums_in_blocks, tag_set, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -214,7 +214,7 @@ def markup_length(page: Page) -> Integers:
         tags[element] += 2 * len(unknown)
     attributes = np.zeros(len(table.first), np.int64)
     for name in table.names:
-        for value, index in table.places_by_value(name).items():
+        for value, index in table.first_index_by_value(name).items():
             attributes[index] = len(f' {name}="{value}"')
     return tags + table.sum_per_element(attributes)
 
@@ -225,10 +225,10 @@ def html_lengths(page: Page) -> tuple[Integers, Integers]:
     Blank runs and the elements that no reader sees have none.
     """
     unseen = within(page, tag_set(*IGNORED)[page.tag])
-    return np.where(unseen, 0, markup_length(page)), np.diff(page.run_offset) * page.has_ink
+    return np.where(unseen, 0, markup_length(page)), np.diff(page.run_offset) * page.is_nonblank
 
 
-@once_per_page
+@cached_on_page
 def text_fingerprints(page: Page) -> Hashes:
     """uint64[n + m], hash of the text of every unit, without markup, elements first; 0 for units without text.
 

@@ -72,13 +72,13 @@ def template_hashes(page: Page, events: Events) -> Hashes:
     counters and session ids in attributes are left as they are.
     """
     run = np.fromiter((hash_text(" ".join(text.split())) for text in page.runs), np.uint64, page.r)
-    run[~page.has_ink] = 0
+    run[~page.is_nonblank] = 0
     tokens = np.zeros(events.number, np.uint64)
     tokens[events.opens] = _element_tokens(page)
     tokens[events.closes] = np.uint64(hash_text("</>"))
     tokens[events.runs] = run
     kept = np.ones(events.number, bool)
-    kept[events.runs[~page.has_ink]] = False
+    kept[events.runs[~page.is_nonblank]] = False
     before = prefix_sums(kept)
     return np.append(hash_slices(tokens[kept], before[events.opens], before[events.closes + 1]), run)
 
@@ -88,7 +88,7 @@ def _element_tokens(page: Page) -> Hashes:
     table = page.attributes
     attributes = np.zeros(len(table.first), np.uint64)
     for name in table.names:
-        place_of = table.places_by_value(name)
+        place_of = table.first_index_by_value(name)
         attributes[list(place_of.values())] = [hash_text(f"{name}={value}") for value in place_of]
     unseen = np.zeros(page.n, np.uint64)
     for number in np.flatnonzero(within(page, IS_UNSEEN_TEXT[page.tag])).tolist():

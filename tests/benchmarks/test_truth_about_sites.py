@@ -2,7 +2,7 @@ import numpy as np
 
 from benchmarks.sites.site_methods import Overlap
 from tamis.page.page import Page
-from tamis.page.tree import is_among, tag_set, within
+from tamis.page.tree import as_mask, tag_set, within
 from tamis_papers.experiments.harness import demo_sites
 
 
@@ -21,7 +21,7 @@ def test_the_demo_web_tells_the_template_of_nearly_all_its_pages():
 def test_overlap_is_by_characters_of_blocks_and_by_elements_with_text():
     page = Page.parse("<div><p>four</p><p>twelve chars</p><img></div>")
     tags = [element.tag for element in page.elements]
-    found = np.append(is_among(page, [tags.index("p"), tags.index("img")]), [True, False])
+    found = np.append(as_mask(page, [tags.index("p"), tags.index("img")]), [True, False])
     overlap = Overlap()
     overlap.add(page, found, np.array([1.0, 1.0]))
     overlap.add(page, found, np.array([np.nan, 1.0]))

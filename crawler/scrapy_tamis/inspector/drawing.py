@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from tamis.page.text import WORD
-from tamis.page.tree import TAG_NAMES, named_elements
+from tamis.page.tree import TAG_NAMES, elements_with_attributes
 
 if TYPE_CHECKING:
     from tamis import Page
@@ -110,5 +110,5 @@ def _safe_attributes(
 
 def find_style_sheets(page: Page) -> list[str]:
     """Return the addresses of the page's style sheets, for ``--load-assets``."""
-    sheets = (link for _, link in named_elements(page, "link") if "stylesheet" in link.get("rel", "").lower())
+    sheets = (link for _, link in elements_with_attributes(page, "link") if "stylesheet" in link.get("rel", "").lower())
     return [sheet["href"] for sheet in sheets if sheet.get("href")]

@@ -19,8 +19,8 @@ from tamis.page.text import WORD, word_windows
 from tamis.page.tree import (
     LISTS,
     TAG_ID,
-    elements_named,
-    is_among,
+    as_mask,
+    elements_with_names,
     linked_runs,
     nearest,
     path_sums,
@@ -58,18 +58,18 @@ def cut_buttons(draft: Draft) -> None:
     """
     page = draft.page
     buttons = page.tag == TAG_ID["button"]
-    buttons |= is_among(page, page.attributes.elements_matching(*_BUTTON)) & (page.tag == TAG_ID["a"])
+    buttons |= as_mask(page, page.attributes.elements_matching(*_BUTTON)) & (page.tag == TAG_ID["a"])
     if not buttons.any():
         return
     button = nearest(page.parent, buttons)[page.run_node]
-    labels = draft.kept & (draft.lengths <= 60) & (sums_in_blocks(page, (button < 0) & page.has_ink) == 0)
+    labels = draft.kept & (draft.lengths <= 60) & (sums_in_blocks(page, (button < 0) & page.is_nonblank) == 0)
     if not labels.any():  # as on most pages
         return
     labels &= ~blocks_inside(page, *_HEADINGS)
     last_of: dict[tuple[str, str], int] = {}
     for block in labels.nonzero()[0].tolist():
         begin, end = page.block_run_begin[block], page.block_run_end[block]
-        elements = set(button[begin:end][page.has_ink[begin:end]].tolist())
+        elements = set(button[begin:end][page.is_nonblank[begin:end]].tolist())
         labels[block] = (
             len(draft.texts[block].split()) <= 3 * len(elements)
             and not any(map(str.isdecimal, draft.texts[block]))
@@ -90,7 +90,7 @@ def _opens_panel(page: Page, element: int, buttons: Flags, last_of: dict[tuple[s
             return True
         if name.startswith("data-"):
             if pair not in last_of:
-                alike = page.attributes.elements_with([page.attributes.places_by_value(name)[value]])
+                alike = page.attributes.elements_with([page.attributes.first_index_by_value(name)[value]])
                 last_of[pair] = max((other for other in alike if not buttons[other]), default=-1)
             if last_of[pair] >= page.end[element]:
                 return True
@@ -153,11 +153,11 @@ def keep_rows(draft: Draft) -> None:
 def cut_navigation(draft: Draft) -> None:
     """Cut what is kept inside of navigation, if that is little: boxes of links in an article, alphabets of lists."""
     page = draft.page
-    roles = page.attributes.places_by_value("role")
+    roles = page.attributes.first_index_by_value("role")
     elements = page.attributes.elements_with([roles[role] for role in roles if role.strip().lower() == "navigation"])
-    elements += elements_named(page, "nav")
+    elements += elements_with_names(page, "nav")
     if elements:
-        inside = within(page, is_among(page, elements))[page.block_node] & draft.kept
+        inside = within(page, as_mask(page, elements))[page.block_node] & draft.kept
         if draft.lengths.dot(inside) <= 0.3 * draft.lengths.dot(draft.kept):
             draft.overrule(inside, Reason.UNWANTED, cut=True)
 

@@ -27,9 +27,9 @@ from tamis.page.page import Page, PageTooLarge
 from tamis.page.text import WORD, word_windows
 from tamis.page.tree import (
     LISTS,
+    as_mask,
     block_lengths,
-    elements_named,
-    is_among,
+    elements_with_names,
     linked_runs,
     run_lengths,
     sums_over_blocks,
@@ -159,7 +159,7 @@ def _outermost(page: Page, elements: list[int]) -> list[int]:
     """Filter elements with text that are not inside another of them or inside comments; in document order."""
     readers = page.attributes.elements_matching(*_READERS)
     if readers:
-        in_comments = within(page, is_among(page, readers) & (page.depth > 1))  # classes of body describe the page
+        in_comments = within(page, as_mask(page, readers) & (page.depth > 1))  # classes of body describe the page
         elements = [element for element in elements if not in_comments[element]]
     found: list[int] = []
     for element in elements:
@@ -271,7 +271,7 @@ def with_titled_article(page: Page, scores: Scores) -> Scores:
     The scores stay unchanged if the titled article is short, or does not hold most of the text kept outside the others:
     then all of them are parts of one article.
     """
-    articles = np.array(elements_named(page, "article"), np.int64)
+    articles = np.array(elements_with_names(page, "article"), np.int64)
     if len(articles) < 2 or not page.title:
         return scores
     headlines = _headlines(page)
@@ -295,7 +295,7 @@ def _headlines(page: Page) -> Mapping[int, float]:
     """
     title, texts = frozenset(WORD.findall(page.title.lower())), page.block_texts()
     fractions: dict[int, float] = {}
-    for element in elements_named(page, "h1", "h2", "h3"):
+    for element in elements_with_names(page, "h1", "h2", "h3"):
         begin, end = page.block_begin[element], page.block_end[element]
         text = " ".join([text[:200] for text in texts[begin : min(end, begin + 20)]])
         words = frozenset(WORD.findall(text.lower()))
@@ -310,7 +310,7 @@ def _other_articles(page: Page, articles: Integers, headlines: Mapping[int, floa
     fraction = np.append(np.fromiter(headlines.values(), np.float64), 1.0)
     first = np.searchsorted(headline[:-1], articles)
     is_other = (headline[first] < page.end[articles]) & (fraction[first] < 0.5)
-    elements = within(page, is_among(page, articles[is_other]))
+    elements = within(page, as_mask(page, articles[is_other]))
     return np.concatenate([elements, elements[page.block_node]])
 
 

@@ -21,7 +21,7 @@ from tamis.output.styles import styles_of_text
 from tamis.output.text import blocks_inside
 from tamis.page.attributes import attribute_predicate
 from tamis.page.hidden import hidden_runs
-from tamis.page.tree import is_among, linked_runs, sums_in_blocks, within
+from tamis.page.tree import as_mask, linked_runs, sums_in_blocks, within
 
 if TYPE_CHECKING:
     from tamis.arrays import Flags
@@ -55,14 +55,14 @@ def keep_product(draft: Draft) -> None:
     page, kept = draft.page, draft.kept
     if not kept.any() or not _is_product(page) or (name := heading_block(page)) is None:
         return
-    ink = sums_in_blocks(page, page.has_ink)
-    is_fact = (draft.lengths <= _MAX_FACT) & (sums_in_blocks(page, _struck_out(page) & page.has_ink) < ink)
+    ink = sums_in_blocks(page, page.is_nonblank)
+    is_fact = (draft.lengths <= _MAX_FACT) & (sums_in_blocks(page, _struck_out(page) & page.is_nonblank) < ink)
     is_fact[name] = False
     last = int(kept.nonzero()[0][-1])
-    behind = is_fact & (sums_in_blocks(page, linked_runs(page) & page.has_ink) == 0)
+    behind = is_fact & (sums_in_blocks(page, linked_runs(page) & page.is_nonblank) == 0)
     behind[:name] = behind[last + 1 :] = False
     marked = [element for element, value in page.attribute("itemprop").items() if _PRODUCT_FACT.search(value)]
-    found = within(page, is_among(page, marked))[page.block_node] & behind
+    found = within(page, as_mask(page, marked))[page.block_node] & behind
     found[name] = blocks_inside(page, "h1", "h2")[name] and are_like_title(draft, [name])[0]
     near = behind[name : name + _MAX_APART].nonzero()[0] + name
     stock = next((block for block in near.tolist() if _STOCK.search(draft.texts[block])), None)
@@ -87,7 +87,7 @@ def _price_block(draft: Draft, name: int, is_fact: Flags, behind: Flags) -> int 
     is_shown[[block for block in priced if not stated.isdisjoint(amounts_in(draft.texts[block]))]] = True
     if not is_shown.any():
         return next((block for block in priced if behind[block]), None)
-    seen = is_shown & (sums_in_blocks(page, page.has_ink & ~hidden_runs(page, is_shown)) > 0)
+    seen = is_shown & (sums_in_blocks(page, page.is_nonblank & ~hidden_runs(page, is_shown)) > 0)
     return min(seen.nonzero()[0].tolist(), key=lambda block: max(block - name, _BEFORE * (name - block)), default=None)
 
 

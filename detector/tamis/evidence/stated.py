@@ -17,7 +17,7 @@ from tamis.evidence.draft import Reason
 from tamis.metadata.json_ld import json_ld_scripts, json_ld_things, json_ld_types
 from tamis.metadata.values import TAG, unescape_text
 from tamis.page.text import WORD, word_windows
-from tamis.page.tree import elements_named, is_among, once_per_page, prefix_sums, within
+from tamis.page.tree import as_mask, cached_on_page, elements_with_names, prefix_sums, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,7 +73,7 @@ def shown_by_scripts(draft: Draft, seen: Flags) -> Flags | None:
     return None if (found & seen).any() else found
 
 
-@once_per_page
+@cached_on_page
 def stated_blocks(page: Page) -> Flags | None:
     """bool[m], the blocks that a page states to be its subject; ``None`` if there are none, as on most pages."""
     marked = _marked_elements(page)
@@ -83,12 +83,12 @@ def stated_blocks(page: Page) -> Flags | None:
     found = _blocks_with(page, texts) if texts else np.zeros(page.m, bool)
     for element in marked:
         found[page.block_begin[element] : page.block_end[element]] = True
-    elsewhere = elements_named(page, "nav", "footer", "aside")
-    found &= ~within(page, is_among(page, elsewhere))[page.block_node]
+    elsewhere = elements_with_names(page, "nav", "footer", "aside")
+    found &= ~within(page, as_mask(page, elsewhere))[page.block_node]
     return found if found.any() else None
 
 
-@once_per_page
+@cached_on_page
 def stated_lists(page: Page) -> list[tuple[str, list[str]]]:
     """Return the first ten fields that the JSON-LD of a page states, each with its texts in their order."""
     return list(islice(_fields(page), 10))
@@ -136,7 +136,7 @@ def _marked_elements(page: Page) -> list[int]:
     marked = _elements_containing(page, ("recipeingredient", "ingredients", "recipeinstructions"), "itemprop")
     pages = _elements_containing(page, ("schema.org/faqpage",), "itemtype")
     if pages:
-        inside = within(page, is_among(page, pages))
+        inside = within(page, as_mask(page, pages))
         marked += [element for element in _elements_containing(page, ("name", "text"), "itemprop") if inside[element]]
     return marked
 

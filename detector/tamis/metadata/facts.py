@@ -25,9 +25,17 @@ from tamis.metadata.values import (
 from tamis.metadata.visible import declared_language, element_text
 from tamis.metadata.visible_authors import stated_authors, visible_authors
 from tamis.metadata.visible_dates import visible_dates
-from tamis.page.addresses import base_address, domain, join_address, split_address
+from tamis.page.addresses import base_address, domain, join_address, safe_urlsplit
 from tamis.page.text import letters_of
-from tamis.page.tree import TAG_ID, elements_named, is_among, named_elements, once_per_page, tag_set, within
+from tamis.page.tree import (
+    TAG_ID,
+    as_mask,
+    cached_on_page,
+    elements_with_attributes,
+    elements_with_names,
+    tag_set,
+    within,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -166,7 +174,7 @@ def read_metadata(page: Page, text: str = "", common: SiteFacts = NOTHING_COUNTE
     base = base_address(page)
     for name in facts.keys() & {"canonical", "image"}:
         address = join_address(base, facts[name])
-        is_web_address = split_address(address).scheme in {"", "http", "https"}
+        is_web_address = safe_urlsplit(address).scheme in {"", "http", "https"}
         facts[name] = address if address and is_web_address else None
     _add_dates(page, facts, sources)
     _add_language(text, facts, sources)
@@ -227,7 +235,7 @@ def _dates_in_scripts(page: Page) -> dict[str, str]:
     found: dict[str, dict[str, str]] = {name: {} for name in _DATES}  # by day
     read = set(page.attributes.elements_matching(JSON_LD_SCRIPTS)) if any(json_ld_documents(page)) else set()
     bytes_left = 4_000_000
-    for index in elements_named(page, "script")[:300]:
+    for index in elements_with_names(page, "script")[:300]:
         if index in read:
             continue
         text = page.raw_texts[index]
@@ -285,9 +293,9 @@ def _is_better(page: Page, byline: list[str], declared: list[str]) -> bool:
 
 def _is_listing(page: Page) -> bool:
     """Whether a page or its address calls itself a listing: its bylines and dates are those of its entries."""
-    if _LISTING_ADDRESS.search(split_address(page.url or "").path):
+    if _LISTING_ADDRESS.search(safe_urlsplit(page.url or "").path):
         return True
-    classes = {name for _, pairs in named_elements(page, "body") for name in pairs.get("class", "").split()}
+    classes = {name for _, pairs in elements_with_attributes(page, "body") for name in pairs.get("class", "").split()}
     return "single" not in classes and not classes.isdisjoint(("archive", "paged", "search-results", "page-taxonomy"))
 
 
@@ -315,10 +323,10 @@ def _detect_language(text: str) -> str | None:
     return next(language for language in languages if len(language) == 2)  # not pcm or wuu, which are near en and zh
 
 
-@once_per_page
+@cached_on_page
 def _metas(page: Page) -> dict[str, list[str]]:
     """Contents of the ``meta`` elements by their names in lower case."""
-    return _contents(pairs for _, pairs in named_elements(page, "meta"))
+    return _contents(pairs for _, pairs in elements_with_attributes(page, "meta"))
 
 
 def _contents(metas: Iterable[dict[str, str]]) -> dict[str, list[str]]:
@@ -408,7 +416,7 @@ def _microdata_facts(page: Page) -> Facts:
     if not properties:
         return {}
     others = {"review", "reviews", "comment", "image", "video", "associatedMedia"}
-    in_others = is_among(page, [index for index, value in properties.items() if value in others])
+    in_others = as_mask(page, [index for index, value in properties.items() if value in others])
     in_others = within(page, in_others | tag_set("figure", "figcaption").take(page.tag))
     is_struck_out = within(page, STRUCK_OUT.take(page.tag))
     names = [index for index, value in properties.items() if value == "name"][:200]

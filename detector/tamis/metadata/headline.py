@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tamis.metadata.values import normalize_text, word_set
 from tamis.metadata.visible import Heading, headings, site_names
-from tamis.page.addresses import domain, split_address
+from tamis.page.addresses import domain, safe_urlsplit
 from tamis.page.text import UNSPACED_CLASS, letters_of
 from tamis.page.tree import block_lengths
 
@@ -208,7 +208,7 @@ def _is_static(page: Page, title: str, heading: Heading, site: _Site) -> bool:
     """
     if not _is_at_text(page, heading):
         return False
-    slug = word_set(re.sub(r"\W|_", " ", split_address(page.url or "").path))
+    slug = word_set(re.sub(r"\W|_", " ", safe_urlsplit(page.url or "").path))
     in_slug = len(word_set(heading.text) & slug)
     is_of_slug = in_slug >= 2 and in_slug > len(word_set(title) & slug)
     return site.is_name(title) or letters_of(title) in _GENERIC_TITLES or is_of_slug
@@ -222,7 +222,7 @@ def _is_at_text(page: Page, heading: Heading) -> bool:
 
 def _heading_of_main_content(page: Page, title: str, shown: list[Heading], site: _Site) -> str | None:
     """The only ``h1`` of several words that text follows, where the page does not show its title."""
-    if not split_address(page.url or "").path.strip("/"):  # a home page
+    if not safe_urlsplit(page.url or "").path.strip("/"):  # a home page
         return None
     long = [heading for heading in shown if len(heading.text.split()) >= 6 and not site.is_name(heading.text)]
     found = [heading.text for heading in long if _is_at_text(page, heading)]

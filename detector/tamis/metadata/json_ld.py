@@ -24,7 +24,7 @@ from tamis.metadata.values import (
 )
 from tamis.page.attributes import attribute_predicate
 from tamis.page.text import letters_of
-from tamis.page.tree import TAG_ID, once_per_page
+from tamis.page.tree import TAG_ID, cached_on_page
 
 if TYPE_CHECKING:
     from tamis.page.page import Page
@@ -166,7 +166,7 @@ def _facts_of(subject: _Subject, by_id: dict[str, Thing]) -> dict[str, Any]:
     }
 
 
-@once_per_page
+@cached_on_page
 def json_ld_things(page: Page) -> list[Thing]:
     """The typed objects of the JSON-LD scripts, each before the objects in it."""
     found: list[Thing] = []
@@ -186,13 +186,13 @@ def json_ld_things(page: Page) -> list[Thing]:
     return found
 
 
-@once_per_page
+@cached_on_page
 def json_ld_documents(page: Page) -> list[Any]:
     """The JSON documents of a page's JSON-LD scripts, ``None`` for invalid ones."""
     return list(map(_parse, json_ld_scripts(page)))
 
 
-@once_per_page
+@cached_on_page
 def json_ld_scripts(page: Page) -> list[str]:
     """Text of each JSON-LD script of a page."""
     elements = page.attributes.elements_matching(JSON_LD_SCRIPTS)

@@ -13,7 +13,15 @@ import numpy as np
 from tamis.memo import Memo
 from tamis.metadata.values import normalize_text
 from tamis.page.addresses import home_addresses
-from tamis.page.tree import TAG_ID, elements_named, is_among, named_elements, once_per_page, tag_set, within
+from tamis.page.tree import (
+    TAG_ID,
+    as_mask,
+    cached_on_page,
+    elements_with_attributes,
+    elements_with_names,
+    tag_set,
+    within,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,12 +48,12 @@ def _split_class(value: str) -> frozenset[str]:
 _CLASS_WORDS: Final = Memo(_split_class, max_size=5_000)
 
 
-@once_per_page
+@cached_on_page
 def position_scores(page: Page) -> NDArray[np.float64]:
     """float64[m], score of each block by its position: near the headline, early on the page, not in side content."""
     block = np.arange(page.m)
     scores = -0.001 * np.minimum(block, 900)
-    named = is_among(page, page.attributes.elements_with(attribute_places(page, _SIDE_CLASSES, "class", "id")))
+    named = as_mask(page, page.attributes.elements_with(attribute_places(page, _SIDE_CLASSES, "class", "id")))
     # An element that holds most of the page is no side content, whatever its class.
     side = tag_set("nav", "footer", "aside").take(page.tag)
     side |= named & (2 * (page.block_end - page.block_begin) < page.m)
@@ -66,7 +74,7 @@ def attribute_places(page: Page, words: list[str], *names: str) -> list[int]:
     return [place for place, value in possible if not _CLASS_WORDS[value].isdisjoint(words)]
 
 
-@once_per_page
+@cached_on_page
 def heading_block(page: Page) -> int | None:
     """Number of the block that the headline begins in: the heading, else the line, that is most like the title."""
     title = set(page.title.lower().split())
@@ -77,7 +85,7 @@ def heading_block(page: Page) -> int | None:
 
     best, best_similarity = None, 0.0
     names = site_names(page)
-    for index in elements_named(page, "h1", "h2", "h3")[:400]:
+    for index in elements_with_names(page, "h1", "h2", "h3")[:400]:
         text = element_text(page, index)
         similarity = similarity_to_title(text) + 0.15 * bool(text and page.tag[index] == TAG_ID["h1"])
         if similarity > best_similarity and text.lower() not in names:
@@ -100,17 +108,17 @@ class Heading(NamedTuple):
     text: str
 
 
-@once_per_page
+@cached_on_page
 def site_names(page: Page) -> set[str]:
     """Texts and labels that may name the site: of the first links home, and of headings with a class or a link for it.
 
     A heading may link to the home page of another host: that of the site around this one.
     """
     table = page.attributes
-    places = table.places_by_value("href")
+    places = table.first_index_by_value("href")
     homes = home_addresses(page) & places.keys()
     naming = []
-    for index, pairs in named_elements(page, "h1")[:_MAX_NAMING]:
+    for index, pairs in elements_with_attributes(page, "h1")[:_MAX_NAMING]:
         if _SITE_NAME.search(pairs.get("class", "")) or any(map(_HOME.fullmatch, _addresses_in(page, index))):
             naming.append(index)
     naming += table.elements_with([places[value] for value in homes])[:_MAX_NAMING]
@@ -132,12 +140,12 @@ def _addresses_in(page: Page, element: int) -> list[str]:
     return [dict(page.attributes[at]).get("href", "") for at in elements if page.tag[at] == TAG_ID["a"]]
 
 
-@once_per_page
+@cached_on_page
 def headings(page: Page, *names: str) -> list[Heading]:
     """Each heading of some names, without headings in others and the site's name."""
     found: list[Heading] = []
     last_end = 0
-    for index, pairs in named_elements(page, *names):
+    for index, pairs in elements_with_attributes(page, *names):
         if index < last_end or _SITE_NAME.search(f"{pairs.get('id')} {pairs.get('class')}"):
             continue
         last_end = int(page.end[index])
@@ -159,10 +167,10 @@ def _without_buttons(page: Page, index: int) -> str:
     return " ".join(rest.split()) or text
 
 
-@once_per_page
+@cached_on_page
 def declared_language(page: Page) -> str | None:
     """Language in an attribute of ``html`` or ``body``."""
-    for index in elements_named(page, "html", "body")[:2]:
+    for index in elements_with_names(page, "html", "body")[:2]:
         for name in ("lang", "xml:lang"):
             if language := page.attribute(name).get(index, "").strip():
                 return language.replace("_", "-")

@@ -28,7 +28,14 @@ from tamis.metadata.visible import (
 )
 from tamis.page.addresses import join_address
 from tamis.page.text import UNSEEN_CHARACTERS, WORD
-from tamis.page.tree import TAG_ID, block_lengths, elements_named, named_elements, once_per_page, prefix_sums
+from tamis.page.tree import (
+    TAG_ID,
+    block_lengths,
+    cached_on_page,
+    elements_with_attributes,
+    elements_with_names,
+    prefix_sums,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -258,7 +265,7 @@ def _stated_dates(page: Page, language: str | None) -> list[tuple[int, str, str]
     """Block, date and class names of dates in ``time`` elements and in titles of ``abbr``."""
     found = []
     for name, attribute in (("time", "datetime"), ("abbr", "title")):
-        for index, pairs in named_elements(page, name)[:_MAX_CANDIDATES]:
+        for index, pairs in elements_with_attributes(page, name)[:_MAX_CANDIDATES]:
             value = iso_date(pairs.get(attribute), language)
             if value:
                 names = " ".join(filter(None, (pairs.get("class"), pairs.get("itemprop"))))
@@ -266,11 +273,11 @@ def _stated_dates(page: Page, language: str | None) -> list[tuple[int, str, str]
     return found
 
 
-@once_per_page
+@cached_on_page
 def _date_blocks(page: Page) -> set[int]:
     """Blocks in ``time`` elements and in elements with a class for dates."""
     names = "date datetime published posted timestamp pubdate datum fecha meta dateline time byline".split()
-    elements = elements_named(page, "time")
+    elements = elements_with_names(page, "time")
     elements += page.attributes.elements_with(attribute_places(page, names, "class", "id"))
     found: set[int] = set()
     for index in elements[: 4 * _MAX_CANDIDATES]:

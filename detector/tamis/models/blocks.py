@@ -19,7 +19,7 @@ from tamis.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of, 
 from tamis.models import BLOCKS, CLIP, Scores, log_odds
 from tamis.models.decision import KIND_INPUTS, PROPERTY_COLUMNS, KindInputs, LearnedDecision, PageDecision
 from tamis.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
-from tamis.page.tree import once_per_page
+from tamis.page.tree import cached_on_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -290,4 +290,4 @@ def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
     return Scores(templateness, weight, in_tree, penalty, decision), inputs
 
 
-_score_once = once_per_page(score_blocks)
+_score_once = cached_on_page(score_blocks)

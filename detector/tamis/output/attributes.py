@@ -16,7 +16,7 @@ from tamis.output.runs import decode_email
 from tamis.output.styles import alignments
 from tamis.page.addresses import base_address, join_address
 from tamis.page.css_values import ALIGNMENTS
-from tamis.page.tree import TAG_ID, named_elements, nearest
+from tamis.page.tree import TAG_ID, elements_with_attributes, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,7 +136,9 @@ def _with_languages(page: Page, elements: NDArray[np.intp], attributes: list[Pai
 def _absolute_base(page: Page) -> str:
     """Address that relative addresses on a page start from, if need be its canonical one; "" if unknown."""
     if not (base := base_address(page)):
-        links = (link for _, link in named_elements(page, "link") if link.get("rel", "").lower() == "canonical")
+        links = (
+            link for _, link in elements_with_attributes(page, "link") if link.get("rel", "").lower() == "canonical"
+        )
         base = next((link.get("href", "").strip() for link in links), "")
     return base if base.startswith(("http://", "https://")) else ""
 
@@ -169,7 +171,7 @@ def _picture_sources(page: Page) -> dict[int, str]:
         return {}
     offered: dict[int, str] = {}  # by picture
     picture = nearest(page.parent, page.tag == TAG_ID["picture"])
-    for index, source in named_elements(page, "source"):
+    for index, source in elements_with_attributes(page, "source"):
         address = _largest_source(source.get("srcset", "")) or _largest_source(source.get("data-srcset", ""))
         if address and picture[index] >= 0:
             offered.setdefault(int(picture[index]), address)

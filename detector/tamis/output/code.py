@@ -14,9 +14,9 @@ from tamis.page.attributes import attribute_predicate, class_pattern
 from tamis.page.css_values import KEEPS_SPACES
 from tamis.page.tree import (
     TAG_ID,
-    elements_named,
-    is_among,
-    once_per_page,
+    as_mask,
+    cached_on_page,
+    elements_with_names,
     outermost,
     prefix_sums,
     sums_over_runs,
@@ -54,7 +54,7 @@ _CODE_LINES: Final = attribute_predicate("class", parts=("line",))
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
 
 
-@once_per_page
+@cached_on_page
 def code_blocks(page: Page) -> Flags:
     """bool[n], elements that are blocks of code, none of which is in another but a ``pre`` in a ``pre``.
 
@@ -69,12 +69,12 @@ def code_blocks(page: Page) -> Flags:
     are_spaced = styles_of_text(page, "white-space") >= KEEPS_SPACES
     are_spaced &= _CODE[page.tag] | (styles_of_text(page, "font-family") > 0)
     candidates = are_spaced.nonzero()[0].tolist()
-    outer = outermost(page.parent, is_among(page, candidates)) if candidates else ()
+    outer = outermost(page.parent, as_mask(page, candidates)) if candidates else ()
     found += [element for element in candidates if outer[element] == element and "\n" in _text(page, element)]
-    breaks = elements_named(page, "br") if not page.tag_names.isdisjoint({"code", "samp"}) else []
+    breaks = elements_with_names(page, "br") if not page.tag_names.isdisjoint({"code", "samp"}) else []
     found += {int(page.parent[element]) for element in breaks if _CODE[page.tag[page.parent[element]]]}
     if found:
-        others = is_among(page, found)
+        others = as_mask(page, found)
         blocks |= others & (outermost(page.parent, others | blocks) == np.arange(page.n))
     return blocks
 
@@ -84,7 +84,7 @@ def _text(page: Page, element: int) -> str:
     return page.text[begin:end].strip()
 
 
-@once_per_page
+@cached_on_page
 def in_code_blocks(page: Page) -> Flags:
     """bool[n], whether each element is a block of code or inside one."""
     return within(page, code_blocks(page))
@@ -117,7 +117,7 @@ def beside_code(page: Page) -> list[int]:
     if has_code:
         found += _blocks_of_numbers(page, found)
         links = page.attribute("href")
-        copying = [*elements_named(page, "button"), *table.elements_matching(_COPY_CANDIDATES, _COPY)]
+        copying = [*elements_with_names(page, "button"), *table.elements_matching(_COPY_CANDIDATES, _COPY)]
         buttons = [element for element in copying if links.get(element, "#")[:1] == "#"]  # another link is a word
         found += labelled(page, buttons, _COPY_LABEL)
         labels = labelled(page, table.elements_matching(_LANGUAGE_CANDIDATES, _LANGUAGE), _LANGUAGE_LABEL)
@@ -131,8 +131,8 @@ def _blocks_of_numbers(page: Page, numbers: list[int]) -> list[int]:
     """The blocks of code that hold nothing but line numbers: a column of them."""
     if not numbers:
         return []
-    is_other = page.has_ink & ~within(page, is_among(page, numbers))[page.run_node]
-    is_column = (sums_over_runs(page, page.has_ink) > 0) & (sums_over_runs(page, is_other) == 0)
+    is_other = page.is_nonblank & ~within(page, as_mask(page, numbers))[page.run_node]
+    is_column = (sums_over_runs(page, page.is_nonblank) > 0) & (sums_over_runs(page, is_other) == 0)
     found: list[int] = (code_blocks(page) & is_column).nonzero()[0].tolist()
     return found
 
@@ -140,7 +140,7 @@ def _blocks_of_numbers(page: Page, numbers: list[int]) -> list[int]:
 def _is_before_code(page: Page, element: int) -> bool:
     """Whether the next text after that of an element is code."""
     behind = int(page.run_end[element])
-    following = behind + np.flatnonzero(page.has_ink[behind : behind + _MAX_BLANK_RUNS])[:1]
+    following = behind + np.flatnonzero(page.is_nonblank[behind : behind + _MAX_BLANK_RUNS])[:1]
     return bool(in_code_blocks(page)[page.run_node[following]].any())
 
 
@@ -152,7 +152,7 @@ def language_in_toolbar(page: Page, block: int) -> str:
     return _text(page, above[0]).lower() if is_own else ""
 
 
-@once_per_page
+@cached_on_page
 def _toolbar_labels(page: Page) -> list[int]:
     labels = page.attributes.containing(("crayon-language",), "class")
     return sorted(page.attributes.elements_with([place for place, _ in labels]))
@@ -175,12 +175,12 @@ def _line_numbers(page: Page, elements: list[int]) -> list[int]:
     """The elements whose text is a number, or that have none."""
     if not elements:
         return []
-    is_other = within(page, is_among(page, elements))[page.run_node]
+    is_other = within(page, as_mask(page, elements))[page.run_node]
     inside = np.flatnonzero(is_other)
     bounds = zip(page.run_offset[inside].tolist(), page.run_offset[inside + 1].tolist(), strict=True)
     texts = (page.text[begin:end].replace("\n", "0").replace(" ", "0") for begin, end in bounds)
     is_other[inside] = [not text.isdigit() for text in texts]
-    has_text, has_others = prefix_sums(page.has_ink), prefix_sums(is_other)
+    has_text, has_others = prefix_sums(page.is_nonblank), prefix_sums(is_other)
     begin, end = page.run_begin[elements], page.run_end[elements]
     is_number = (has_text[begin] == has_text[end]) | (has_others[begin] == has_others[end])
     return list(compress(elements, is_number.tolist()))

@@ -20,10 +20,10 @@ from tamis.page.attributes import attribute_predicate, class_pattern
 from tamis.page.tree import (
     IS_BLOCK_LEVEL,
     TAG_ID,
-    elements_named,
-    is_among,
+    as_mask,
+    cached_on_page,
+    elements_with_names,
     nearest,
-    once_per_page,
     outermost,
     sums_in_blocks,
     tag_set,
@@ -101,7 +101,7 @@ class Formulas:
     is_replaced: NDArray[np.bool_]
 
 
-@once_per_page
+@cached_on_page
 def find_formulas(page: Page) -> Formulas:
     """Find the formulas of a page; most pages have none."""
     table, custom, nothing = page.attributes, page.unknown_names, Formulas({}, {}, np.zeros(page.n, bool))
@@ -129,7 +129,7 @@ def find_formulas(page: Page) -> Formulas:
         return nothing
     roots = table.elements_matching(_CLASSES, _CONTAINER)
     roots += [element for element, name in custom.items() if name == "mjx-container"]
-    return _choose_forms(page, found, outermost(page.parent, is_among(page, [*roots, *found])))
+    return _choose_forms(page, found, outermost(page.parent, as_mask(page, [*roots, *found])))
 
 
 def split_runs_with_tex(page: Page, text: str, run_offset: Integers) -> dict[int, list[str | Formula]]:
@@ -145,11 +145,11 @@ def split_runs_with_tex(page: Page, text: str, run_offset: Integers) -> dict[int
     has_renderer = any(_RENDERER.search(value) and "/" in value for _, value in table.matching(_PICTURES))
     if not (containers or has_renderer):
         return {}
-    in_container, in_code = within(page, is_among(page, containers)), within(page, _CODE[page.tag])
-    scripts = elements_named(page, "script")[:_MAX_SCRIPTS] if has_renderer else []
+    in_container, in_code = within(page, as_mask(page, containers)), within(page, _CODE[page.tag])
+    scripts = elements_with_names(page, "script")[:_MAX_SCRIPTS] if has_renderer else []
     has_dollars = any(_DOLLARS.search(page.raw_text(index)) for index in scripts)
     found = {}
-    for run in np.flatnonzero(page.has_ink & ~in_code[page.run_node]).tolist():
+    for run in np.flatnonzero(page.is_nonblank & ~in_code[page.run_node]).tolist():
         written = text[run_offset[run] : run_offset[run + 1]]
         if "$" in written or "\\" in written:
             pieces = _split_tex(written, has_dollars=has_dollars or bool(in_container[page.run_node[run]]))
@@ -201,7 +201,7 @@ def _choose_forms(page: Page, found: dict[int, Formula], container: NDArray[np.i
 def _is_next_to(page: Page, element: int, later: int) -> bool:
     """Whether two elements are siblings with only white space between them."""
     between = slice(int(page.run_end[element]), int(page.run_begin[later]))
-    return bool(page.parent[element] == page.parent[later]) and not page.has_ink[between].any()
+    return bool(page.parent[element] == page.parent[later]) and not page.is_nonblank[between].any()
 
 
 def _is_display(page: Page, element: int) -> bool:
@@ -308,15 +308,15 @@ def _convert_token(name: str, text: str) -> str:
 _MAX_BETWEEN: Final = 100  # elements between a formula and the text of its line
 
 
-@once_per_page
+@cached_on_page
 def formula_blocks(page: Page) -> dict[int, int]:
     """The block that each formula is kept with, by its element: that of its line, else the one before it."""
     formulas = find_formulas(page)
     if not formulas.by_element or not page.m:
         return {}
     is_replaced = formulas.is_replaced[page.run_node]
-    glyphs, visible = np.flatnonzero(page.has_ink & is_replaced), np.flatnonzero(page.has_ink & ~is_replaced)
-    has_others = sums_in_blocks(page, page.has_ink & ~is_replaced) > 0
+    glyphs, visible = np.flatnonzero(page.is_nonblank & is_replaced), np.flatnonzero(page.is_nonblank & ~is_replaced)
+    has_others = sums_in_blocks(page, page.is_nonblank & ~is_replaced) > 0
     block_element, found = nearest(page.parent, IS_BLOCK_LEVEL[page.tag]), {}
     for element, first in formulas.first.items():
         parent, end = int(block_element[page.parent[element]]), page.run_end[element]

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tamis.output.code import in_code_blocks
-from tamis.page.tree import elements_named, is_among, within
+from tamis.page.tree import as_mask, elements_with_names, within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def unrendered_runs(page: Page) -> dict[int, str]:
         at += [sign.start() for sign in _TEMPLATE_SIGN.finditer(page.text)]
     if not at:
         return {}
-    in_code = in_code_blocks(page) | within(page, is_among(page, elements_named(page, "code", "kbd", "samp")))
+    in_code = in_code_blocks(page) | within(page, as_mask(page, elements_with_names(page, "code", "kbd", "samp")))
     found: dict[int, str] = {}
     for run in {*(page.run_offset.searchsorted(at, side="right") - 1).tolist()}:
         text = page.text[page.run_offset[run] : page.run_offset[run + 1]]

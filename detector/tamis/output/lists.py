@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tamis.output.styles import styles_of_text
 from tamis.page.css_values import LIST_STYLES
-from tamis.page.tree import TAG_ID, elements_named, once_per_page
+from tamis.page.tree import TAG_ID, cached_on_page, elements_with_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ _MAX_ROMAN: Final = 3_999
 _MAX_DIGITS: Final = 9  # of a number in Markdown
 
 
-@once_per_page
+@cached_on_page
 def lettered_labels(page: Page) -> dict[int, str]:
     """The labels of list items that are no numbers."""
     types = page.attribute("type") if "ol" in page.tag_names else {}
@@ -32,13 +32,13 @@ def lettered_labels(page: Page) -> dict[int, str]:
     return {item: label for item, label in list_labels(page).items() if label.strip("0123456789.")}
 
 
-@once_per_page
+@cached_on_page
 def list_labels(page: Page) -> dict[int, str]:
     """Label by item of the lists that number them: ``7.``, ``a.`` or ``iv.``, "" where a style shows none."""
     styles = styles_of_text(page, "list-style-type")
     own = page.attributes.containing(("list-style",), "style") if "ol" in page.tag_names else []
     bare = page.attributes.elements_with([place for place, style in own if "none" in style])  # sheets reset all lists
-    lists = elements_named(page, "ol") + ((styles > 0) & (page.tag == TAG_ID["ul"])).nonzero()[0].tolist()
+    lists = elements_with_names(page, "ol") + ((styles > 0) & (page.tag == TAG_ID["ul"])).nonzero()[0].tolist()
     starts, values, types = (page.attribute(name) if lists else {} for name in ("start", "value", "type"))
     reversed_lists = page.attribute("reversed") if lists else {}
     labels = {}

@@ -31,11 +31,11 @@ from tamis.page.tree import (
     LISTS,
     TAG_ID,
     TAG_NAMES,
-    elements_named,
-    is_among,
-    named_elements,
+    as_mask,
+    cached_on_page,
+    elements_with_attributes,
+    elements_with_names,
     nearest,
-    once_per_page,
     prefix_sums,
     runs_in_blocks,
     runs_of_blocks,
@@ -190,7 +190,7 @@ def make_markup(
         deduplicate: keep a picture where it is first, outside data tables.
     """
     stated: dict[str, str] = {}
-    for _, pairs in reversed(named_elements(page, "html", "body")[:2]):  # that of the root counts
+    for _, pairs in reversed(elements_with_attributes(page, "html", "body")[:2]):  # that of the root counts
         stated |= {name: pairs[name].strip() for name in ("lang", "dir") if pairs.get(name, "").strip()}
     kept_text = runs_of_blocks(page, ~template[page.n :])
     if hidden is not None:
@@ -203,7 +203,7 @@ def make_markup(
     kept = np.flatnonzero(elements)
     attributes = attributes_to_write(page, kept)
     if deduplicate and (repeated := _repeated_pictures(page, kept, attributes)):
-        media &= ~within(page, is_among(page, repeated))
+        media &= ~within(page, as_mask(page, repeated))
         first = kept_items(page, kept_text, media)[0].take(kept)
         kept, attributes = kept[first], list(compress(attributes, first.tolist()))
     markup = join_items(page, kept, attributes, np.flatnonzero(runs), links=links)
@@ -215,7 +215,7 @@ def _repeated_pictures(page: Page, kept: NDArray[np.intp], attributes: list[Pair
 
     Also those whose name says that they show nothing, unless a description says what a style shows there: smilies.
     """
-    signs = within(page, is_among(page, [*data_tables(page), *find_formulas(page).by_element]))
+    signs = within(page, as_mask(page, [*data_tables(page), *find_formulas(page).by_element]))
     seen: set[str] = set()
     repeated: list[int] = []
     for place in np.flatnonzero((page.tag[kept] == TAG_ID["img"]) & ~signs[kept]).tolist():
@@ -230,7 +230,7 @@ def _repeated_pictures(page: Page, kept: NDArray[np.intp], attributes: list[Pair
 def read_markup(html: str) -> Markup:
     """Read HTML that is clean already as markup, with nothing cut."""
     page = Page.parse(html, limits=NO_LIMITS)
-    elements = shown_elements(page) | is_among(page, list(find_formulas(page).by_element))
+    elements = shown_elements(page) | as_mask(page, list(find_formulas(page).by_element))
     kept = elements.nonzero()[0]
     return join_items(page, kept, attributes_as_stated(page, kept), np.arange(page.r))
 
@@ -277,8 +277,8 @@ def _icons_of_links(page: Page, media: Flags) -> list[int]:
         if link in keys or any(_SHARES.search(href) for _, href in pairs)
     ]
     widths = page.attribute("width")
-    in_tools = np.flatnonzero(media & within(page, is_among(page, tools))).tolist()
-    in_links = within(page, is_among(page, links))
+    in_tools = np.flatnonzero(media & within(page, as_mask(page, tools))).tolist()
+    in_links = within(page, as_mask(page, links))
     turning = [at for at, words in page.attribute("alt").items() if in_links[at] and _TURNS_PAGES.fullmatch(words)]
     return turning + [icon for icon in in_tools if len(widths.get(icon, "")) < 3]
 
@@ -288,7 +288,7 @@ def _in_logos(page: Page, kept_blocks: Flags) -> Flags:
     kept, homes = np.flatnonzero(kept_blocks), home_addresses(page)
     links = [link for link, href in page.attribute("href").items() if href.strip() in homes] if kept.size else []
     begin, end = (page.block_run_begin[kept[0]], page.block_run_end[kept[-1]]) if links else (0, 0)
-    return within(page, is_among(page, [at for at in links if page.run_end[at] <= begin or page.run_begin[at] >= end]))
+    return within(page, as_mask(page, [at for at in links if page.run_end[at] <= begin or page.run_begin[at] >= end]))
 
 
 def kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tuple[Flags, Flags]:
@@ -312,10 +312,10 @@ def kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tupl
     if has_code := bool((code_blocks(page) & elements).any()):
         in_code, lines = in_code_blocks(page), tag_set("div", "p", "li", "tr")[page.tag]
         lines[code_line_elements(page)] = True
-        is_empty = sums_over_runs(page, page.has_ink) == 0
+        is_empty = sums_over_runs(page, page.is_nonblank) == 0
         elements |= in_code & lines & is_empty & seen
     in_kept = np.append(elements, False)[page.parent] & seen
-    if breaks := elements_named(page, "br", "hr"):
+    if breaks := elements_with_names(page, "br", "hr"):
         last_text = np.maximum.accumulate(np.where(all_text, np.arange(1, len(all_text) + 1), 0))
         after_kept = np.append(False, kept_text)[np.append(0, last_text)[page.run_begin[breaks]]]
         elements[breaks] |= in_kept[breaks] & after_kept
@@ -347,7 +347,7 @@ def _blocks_to_content(page: Page, kept: Flags) -> Integers:
     return distance
 
 
-@once_per_page
+@cached_on_page
 def item_kinds(page: Page) -> NDArray[np.uint8]:
     """uint8[n], how each element is written, in the bits that the compiled core knows."""
     kinds = _KINDS.take(page.tag)
@@ -361,7 +361,7 @@ def item_kinds(page: Page) -> NDArray[np.uint8]:
     return kinds
 
 
-@once_per_page
+@cached_on_page
 def item_roles(page: Page) -> NDArray[np.uint8]:
     """uint8[n], what each element is in plain text and in code."""
     roles, changes = _ROLE_OF_TAG.take(page.tag), {"table": data_tables(page)}
@@ -376,7 +376,7 @@ def item_roles(page: Page) -> NDArray[np.uint8]:
     return roles
 
 
-@once_per_page
+@cached_on_page
 def written_instead(page: Page) -> dict[int, Pieces]:
     """What is written instead of some elements and what they hold: formulas and checkboxes."""
     pieces: dict[int, Pieces] = {box: [Box(mark), " "] for box, mark in checkboxes(page).items()}
@@ -462,7 +462,7 @@ def _output_names(page: Page, elements: NDArray[np.intp]) -> list[str]:
     for place in np.flatnonzero(page.tag[elements] == TAG_ID["blockquote"]).tolist():
         is_div[place] |= _FORUM_POST.search(dict(page.attributes[int(elements[place])]).get("class", "")) is not None
     code = code_blocks(page)[elements]
-    is_div |= is_among(page, page.parent[elements[code]])[elements] & (page.tag[elements] == TAG_ID["p"])
+    is_div |= as_mask(page, page.parent[elements[code]])[elements] & (page.tag[elements] == TAG_ID["p"])
     struck = (styles_of_text(page, "text-decoration-line")[elements] > 0) & (page.tag[elements] == TAG_ID["span"])
     for name, chosen in (("div", is_div), ("pre", code), ("s", struck)):
         for place in np.flatnonzero(chosen).tolist():

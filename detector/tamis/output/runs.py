@@ -23,10 +23,10 @@ from tamis.page.text import DIRECTION_MARKS, RIGHT_TO_LEFT, UNSEEN_CHARACTERS
 from tamis.page.tree import (
     IS_UNSEEN_TEXT,
     TAG_ID,
-    elements_named,
-    is_among,
+    as_mask,
+    cached_on_page,
+    elements_with_names,
     nearest,
-    once_per_page,
     prefix_sums,
     tag_set,
     within,
@@ -73,7 +73,7 @@ def run_text(page: Page, run: int, rewrites: Mapping[int, str] = MappingProxyTyp
     return rewrites[run] if run in rewrites else page.text[page.run_offset[run] : page.run_offset[run + 1]]
 
 
-@once_per_page
+@cached_on_page
 def written_runs(page: Page) -> tuple[str, Integers]:
     """All runs joined, as they are written, and int64[r + 1], where each begins in it."""
     return replace_runs(page.text, page.run_offset, _run_rewrites(page))
@@ -95,7 +95,7 @@ def replace_runs(text: str, run_offset: Integers, rewrites: Mapping[int, str]) -
     return "".join([*parts, text[end:]]), prefix_sums(lengths)
 
 
-@once_per_page
+@cached_on_page
 def tex_in_text(page: Page) -> dict[int, list[str | Formula]]:
     """The runs that hold TeX between delimiters, split into it and what is around."""
     return split_runs_with_tex(page, *written_runs(page))
@@ -122,7 +122,7 @@ def _run_rewrites(page: Page) -> dict[int, str]:
                 rewrites[run] = text.replace(_NO_BREAK_SPACE, " ")
     verse = (styles_of_text(page, "white-space") > 0) & ~in_code_blocks(page)
     if verse.any():
-        for run in (within(page, verse).take(page.run_node) & page.has_ink).nonzero()[0].tolist():
+        for run in (within(page, verse).take(page.run_node) & page.is_nonblank).nonzero()[0].tolist():
             rewrites[run] = run_text(page, run, rewrites).replace("\n", LINE_SEPARATOR)
     end = 0
     for element, code in page.attribute("data-cfemail").items():
@@ -132,7 +132,7 @@ def _run_rewrites(page: Page) -> dict[int, str]:
     return rewrites | dict.fromkeys(omitted_elements(page).take(page.run_node).nonzero()[0].tolist(), "")
 
 
-@once_per_page
+@cached_on_page
 def omitted_elements(page: Page) -> NDArray[np.bool_]:
     """bool[n], elements whose text is left out of what stays.
 
@@ -145,13 +145,13 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
     if _CLASSES in table.matches:
         found += table.elements_matching(_CLASSES, _WIKI_LINK)
         found += _second_dates(page, table.elements_matching(_CLASSES, _UPDATED))
-    found += elements_named(page, "video", "audio")
+    found += elements_with_names(page, "video", "audio")
     if not (found or formulas.by_element):
         return formulas.is_replaced
-    return within(page, formulas.is_replaced | is_among(page, found))
+    return within(page, formulas.is_replaced | as_mask(page, found))
 
 
-@once_per_page
+@cached_on_page
 def shown_elements(page: Page) -> NDArray[np.bool_]:
     """bool[n], elements that are written if they are kept: a player is, with its parts, but not the text in it."""
     omitted = omitted_elements(page) & ~_IN_PLAYERS.take(page.tag)
@@ -167,7 +167,7 @@ def decode_email(code: str) -> str:
     return ""
 
 
-@once_per_page
+@cached_on_page
 def checkboxes(page: Page) -> dict[int, str]:
     """``[x]`` or ``[ ]`` by element, for the checkboxes at the beginning of list items."""
     if "li" not in page.tag_names or not (found := page.attributes.elements_matching(_CHECKBOXES)):
@@ -178,7 +178,7 @@ def checkboxes(page: Page) -> dict[int, str]:
     if not is_in_item.any():
         return {}
     boxes, item = boxes[is_in_item], item[is_in_item]
-    visible = prefix_sums(page.has_ink)
+    visible = prefix_sums(page.is_nonblank)
     is_first = visible[page.run_begin[boxes]] == visible[page.run_begin[item]]
     is_first &= visible[page.run_end[item]] > visible[page.run_end[boxes]]
     ticked = page.attribute("checked")
@@ -193,14 +193,14 @@ def _second_dates(page: Page, elements: list[int]) -> list[int]:
         if page.tag[element] == page.tag[element - 1] == TAG_ID["time"]
         and page.end[element - 1] == element
         and _PUBLISHED.search(dict(page.attributes[element - 1]).get("class", ""))
-        and not page.has_ink[page.run_end[element - 1] : page.run_begin[element]].any()
+        and not page.is_nonblank[page.run_end[element - 1] : page.run_begin[element]].any()
     ]
 
 
 def _raised_cents(page: Page) -> dict[int, str]:
     """A point before two digits in a ``sup`` of their own after the dollars, euros or pounds of a short text."""
     found: dict[int, str] = {}
-    for element in elements_named(page, "sup"):
+    for element in elements_with_names(page, "sup"):
         run = int(page.run_begin[element])
         cents = run_text(page, run).strip() if page.run_end[element] == run + 1 else ""
         if len(cents) == 2 and cents.isdecimal():

@@ -11,7 +11,7 @@ import numpy as np
 from tamis.output.styles import displays
 from tamis.page.css_values import FLEX
 from tamis.page.text import UNSPACED_CLASS
-from tamis.page.tree import TAG_ID, elements_named, is_among, nearest, tag_set, within
+from tamis.page.tree import TAG_ID, as_mask, elements_with_names, nearest, tag_set, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,7 @@ def separated_runs(page: Page) -> dict[int, str]:
     word: "Tony Barbone" and "Chief Officer". Other spans may be parts of one word, and in ``pre`` the white space is as
     it was typed.
     """
-    runs = page.is_joined.nonzero()[0]
+    runs = page.continues_word.nonzero()[0]
     if not runs.size:
         return {}
     is_side = _SIDE_BY_SIDE.take(page.tag)
@@ -48,15 +48,15 @@ def separated_runs(page: Page) -> dict[int, str]:
     before, node = (np.where(side[each] >= 0, side[each], each) for each in nodes)
     are_apart = is_side.take(before) & is_side.take(node) & (page.end.take(before) <= node)
     if are_apart.any():
-        if whole := elements_named(page, *_WHOLE):
-            is_whole = within(page, is_among(page, whole))
+        if whole := elements_with_names(page, *_WHOLE):
+            is_whole = within(page, as_mask(page, whole))
             are_apart &= ~(is_whole[nodes[0]] | is_whole[nodes[1]])
         are_apart[are_apart] = _begin_words(page, runs[are_apart], before[are_apart], node[are_apart])
     in_pre = within(page, page.tag == TAG_ID["pre"]) if "pre" in page.tag_names else np.zeros(page.n, bool)
     boxes = [element for element, name in page.unknown_names.items() if "-" in name]
     flexes = displays(page) <= FLEX
     if boxes or "button" in page.tag_names or flexes.any():
-        is_box = np.append(flexes, False)[page.parent] | is_among(page, boxes + elements_named(page, "button"))
+        is_box = np.append(flexes, False)[page.parent] | as_mask(page, boxes + elements_with_names(page, "button"))
         is_box &= ~in_pre
         box = nearest(page.parent, is_box)
         around, own = (box.take(each) for each in nodes)
@@ -70,10 +70,10 @@ def separated_runs(page: Page) -> dict[int, str]:
 def _beside_controls(page: Page, runs: NDArray[np.intp]) -> NDArray[np.bool_]:
     """bool[k], which of some runs begin with a word where a label or a button begins or ends, or after a "cite:"."""
     are_apart = np.zeros(len(runs), bool)
-    controls, cites = elements_named(page, "label", "button", "output"), elements_named(page, "cite")
+    controls, cites = elements_with_names(page, "label", "button", "output"), elements_with_names(page, "cite")
     if not (controls or cites):
         return are_apart
-    element = nearest(page.parent, is_among(page, controls + cites))
+    element = nearest(page.parent, as_mask(page, controls + cites))
     around, own = element[page.run_node[runs - 1]], element[page.run_node[runs]]
     borders = np.flatnonzero(around != own)
     cited = frozenset(cites)
@@ -125,10 +125,10 @@ def _count_fields(page: Page, parent: int, joints: int) -> int:
     """Number of elements with text that an element holds, if nothing is between them; 0 otherwise."""
     count, child, own = 0, parent + 1, slice(page.run_begin[parent], page.run_end[parent])
     while child < page.end[parent] and count <= joints + 1:
-        count += int(page.has_ink[page.run_begin[child] : page.run_end[child]].any())
+        count += int(page.is_nonblank[page.run_begin[child] : page.run_end[child]].any())
         child = int(page.end[child])
     characters = int(page.run_offset[own.stop] - page.run_offset[own.start])
-    is_mixed = bool((page.has_ink[own] & (page.run_node[own] == parent)).any())
+    is_mixed = bool((page.is_nonblank[own] & (page.run_node[own] == parent)).any())
     return 0 if is_mixed or count != joints + 1 or characters < _MIN_FIELD * count else count
 
 

@@ -13,8 +13,8 @@ from tamis.page.cascade import find_values, own_css
 from tamis.page.css_values import BLOCK, FLEX
 from tamis.page.tree import (
     IS_BLOCK_LEVEL,
-    is_among,
-    once_per_page,
+    as_mask,
+    cached_on_page,
     prefix_sums,
     sums_over_runs,
     tag_set,
@@ -34,9 +34,9 @@ _WANTED: Final = {
 _CELLS: Final = tag_set("td", "th")
 
 
-@once_per_page
+@cached_on_page
 def _of_text(page: Page) -> dict[str, NDArray[np.float64]]:
-    has_text = sums_over_runs(page, page.has_ink) > 0
+    has_text = sums_over_runs(page, page.is_nonblank) > 0
     return find_values(page, {*_WANTED, "font-family"}, has_text, "\n".join(_WANTED.values()))
 
 
@@ -46,24 +46,24 @@ def styles_of_text(page: Page, name: str) -> NDArray[np.float64]:
     return found[name] if found else np.zeros(page.n)
 
 
-@once_per_page
+@cached_on_page
 def alignments(page: Page) -> NDArray[np.float64]:
     """float64[n], how the text of each cell is aligned; 0 for cells that do not say so."""
     found = find_values(page, {"text-align"}, _CELLS.take(page.tag))
     return found["text-align"] if found else np.zeros(page.n)
 
 
-@once_per_page
+@cached_on_page
 def displays(page: Page) -> NDArray[np.float64]:
     """float64[n], how a style displays the elements whose text touches that of others, and those around them.
 
     Of other inline elements only their own style is read. The values are those of :mod:`tamis.page.css_values`, 0 for
     what stays inline and for all other elements.
     """
-    ink, is_joined = prefix_sums(page.has_ink), np.append(page.is_joined, False)
-    touches = ~IS_BLOCK_LEVEL.take(page.tag) & (is_joined[page.run_begin] | is_joined[page.run_end])
+    ink, continues_word = prefix_sums(page.is_nonblank), np.append(page.continues_word, False)
+    touches = ~IS_BLOCK_LEVEL.take(page.tag) & (continues_word[page.run_begin] | continues_word[page.run_end])
     touches &= ink[page.run_begin] < ink[page.run_end]
-    subjects = touches | is_among(page, page.parent[touches])
+    subjects = touches | as_mask(page, page.parent[touches])
     own = page.attributes.containing(("display",), "style")
     if not (own or own_css(page)):
         return np.zeros(page.n)
@@ -72,7 +72,7 @@ def displays(page: Page) -> NDArray[np.float64]:
     return found["display"] if found else np.zeros(page.n)
 
 
-@once_per_page
+@cached_on_page
 def displayed_as_blocks(page: Page) -> list[int]:
     """Inline elements that a style shows as blocks, each on a line of its own; in flex boxes and grids they are not."""
     display = displays(page)

@@ -10,7 +10,7 @@ import numpy as np
 from tamis.core import core
 from tamis.output.code import in_code_blocks
 from tamis.page.attributes import class_pattern
-from tamis.page.tree import TAG_ID, TAG_NAMES, is_among, once_per_page, tag_set, within
+from tamis.page.tree import TAG_ID, TAG_NAMES, as_mask, cached_on_page, tag_set, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +35,7 @@ _CALLOUT: Final = class_pattern(
 _CALLOUT_ROWS: Final = 2  # of DocBook: a sign, a title, a text
 
 
-@once_per_page
+@cached_on_page
 def data_tables(page: Page) -> list[int]:
     """Data tables in document order, none of which is in another.
 
@@ -67,13 +67,13 @@ def is_callout(name: str, classes: str) -> bool:
     return name in {"div", "aside", "section", "figure"} and _CALLOUT.search(classes) is not None
 
 
-@once_per_page
+@cached_on_page
 def in_data_table(page: Page) -> NDArray[np.bool_]:
     """bool[n], whether each element is a data table or inside one."""
-    return within(page, is_among(page, data_tables(page)))
+    return within(page, as_mask(page, data_tables(page)))
 
 
-@once_per_page
+@cached_on_page
 def layout_tables(page: Page) -> NDArray[np.bool_]:
     """bool[n], tables that are no data tables, with their rows and cells."""
     if "table" not in page.tag_names:

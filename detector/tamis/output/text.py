@@ -23,7 +23,7 @@ from tamis.output.lists import lettered_labels
 from tamis.output.markup import LINE, item_kinds, item_roles, kept_items, text_arguments
 from tamis.output.runs import LINE_SEPARATOR, RAISED, RAISED_SIGNS, replace_runs, tex_in_text, written_runs
 from tamis.output.tables import parse_span, place_cells
-from tamis.page.tree import TAG_ID, elements_named, once_per_page, runs_of_blocks, tag_set
+from tamis.page.tree import TAG_ID, cached_on_page, elements_with_names, runs_of_blocks, tag_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,7 @@ def _raised_texts(page: Page, runs: Flags) -> dict[int, str]:
     found: dict[int, str] = {}
     written, offset = written_runs(page)
     for name, signs in RAISED.items():
-        elements = np.array(elements_named(page, name), np.intp)
+        elements = np.array(elements_with_names(page, name), np.intp)
         elements = elements[~in_code_blocks(page)[elements]]
         begins, ends = page.run_begin[elements].tolist(), page.run_end[elements].tolist()
         for begin, end in zip(begins, ends, strict=True):
@@ -139,11 +139,11 @@ def _lay_out_table(
     return "\n".join([*texts.get(-1, ()), *lines])
 
 
-@once_per_page
+@cached_on_page
 def blocks_inside(page: Page, *names: str) -> Flags:
     """bool[m], whether each block is inside an element of one of some names, of block level."""
     inside = np.zeros(page.m, bool)
-    for element in elements_named(page, *names):
+    for element in elements_with_names(page, *names):
         inside[page.block_begin[element] : page.block_end[element]] = True
     return inside
 

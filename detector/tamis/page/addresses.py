@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from tamis.page.tree import named_elements, tag_set
+from tamis.page.tree import elements_with_attributes, tag_set
 
 if TYPE_CHECKING:
     from tamis.page.page import Page
 
 
-def split_address(address: str) -> SplitResult:
+def safe_urlsplit(address: str) -> SplitResult:
     """Split an address; an invalid one has no parts."""
     try:
         return urlsplit(address)
@@ -29,16 +29,16 @@ def join_address(base: str, address: str) -> str:
 
 def domain(address: str) -> str:
     """Host of an address in lower case, without ``www.`` and port; "" if it has none."""
-    return (split_address(address).hostname or "").removeprefix("www.")
+    return (safe_urlsplit(address).hostname or "").removeprefix("www.")
 
 
 def base_address(page: Page) -> str:
     """Address that relative addresses on a page start from: its first ``<base href>``, else its own; "" if unknown."""
     own = page.url or ""
-    stated = (base.get("href", "") for _, base in named_elements(page, "base"))
+    stated = (base.get("href", "") for _, base in elements_with_attributes(page, "base"))
     href = next(filter(str.strip, stated), "")
     base = href and join_address(own, href)
-    return base if base and split_address(base).scheme in {"", "http", "https"} else own
+    return base if base and safe_urlsplit(base).scheme in {"", "http", "https"} else own
 
 
 def home_addresses(page: Page) -> set[str]:

@@ -176,7 +176,7 @@ class AttributeTable:
         bounds = zip(self.value_begin[numbers].tolist(), self.value_begin[numbers + 1].tolist(), strict=True)
         return [self.data[begin:end].decode() for begin, end in bounds]
 
-    def places_by_value(self, name: str) -> dict[str, int]:
+    def first_index_by_value(self, name: str) -> dict[str, int]:
         """Place of the first attribute with this name, by value."""
         if name not in self.names:  # as on most pages, for most names
             return {}

@@ -38,10 +38,10 @@ from tamis.page.selectors import parse_selector, select
 from tamis.page.tree import (
     TAG_ID,
     TAG_NAMES,
-    elements_named,
-    is_among,
+    as_mask,
+    cached_on_page,
+    elements_with_names,
     nearest,
-    once_per_page,
     run_lengths,
     runs_of_blocks,
     subtree_sums,
@@ -135,7 +135,7 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
 
     What hides half of the page's text is passed over: a script shows it, or a sheet from elsewhere.
     """
-    css, holding = own_css(page), sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0
+    css, holding = own_css(page), sums_over_runs(page, runs_of_blocks(page, wanted) & page.is_nonblank) > 0
     browser = _of_browser(page, holding)
     found_rules, styles = _search(page, css, holding, _HIDING_RULES)
     inline = {place: said.ways for place, style in styles if (said := SAID[style]).ways}
@@ -151,7 +151,7 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
     by_ways: dict[tuple[str, ...], list[int]] = {}
     for element, ways in page.attributes.elements_and_values(inline):
         by_ways.setdefault(ways, []).append(element)
-    found = [(is_among(page, elements), ways) for ways, elements in by_ways.items()]
+    found = [(as_mask(page, elements), ways) for ways, elements in by_ways.items()]
     found += [(select(page, selector, among=holding), ways) for selector, ways in rules]
     of_browser = [(among & is_part, said.ways) for among, said in browser]
     candidates: Candidates = {}
@@ -162,13 +162,13 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
     return _compute(page, css, browser, holding, candidates) if candidates else Styles({}, {})
 
 
-@once_per_page
+@cached_on_page
 def own_css(page: Page) -> bytes:
     """The page's own style sheets for the screen."""
-    table, sheets = page.attributes, elements_named(page, "style")
+    table, sheets = page.attributes, elements_with_names(page, "style")
     if sheets and not table.names.keys().isdisjoint(("media", "type")):
-        wrong = [place for media, place in table.places_by_value("media").items() if not holds(media or "all")]
-        wrong += [place for kind, place in table.places_by_value("type").items() if kind.lower() not in _CSS]
+        wrong = [place for media, place in table.first_index_by_value("media").items() if not holds(media or "all")]
+        wrong += [place for kind, place in table.first_index_by_value("type").items() if kind.lower() not in _CSS]
         others = frozenset(table.elements_with(wrong))
         sheets = [sheet for sheet in sheets if sheet not in others]
     texts = [page.raw_texts[sheet] for sheet in sheets if page.tag[page.parent[sheet]] not in _INERT]
@@ -186,11 +186,11 @@ def _of_browser(page: Page, holding: Flags) -> list[tuple[Flags, Said]]:
     for name, selector in _BROWSER:
         if name in names:
             found.append((select(page, selector, among=holding), _NOT_RENDERED))
-    if len(titles := elements_named(page, "title")) > 1:
-        found.append((is_among(page, titles[1:]), _NOT_RENDERED))
+    if len(titles := elements_with_names(page, "title")) > 1:
+        found.append((as_mask(page, titles[1:]), _NOT_RENDERED))
     if named := table.matching(_FOR_READERS):
         places = [place for place, value in named if not _READERS_ONLY.isdisjoint(value.split())]
-        found.append((is_among(page, table.elements_with(places)), _CLIPPED))
+        found.append((as_mask(page, table.elements_with(places)), _CLIPPED))
     return [(among, said) for chosen, said in found if (among := chosen & holding).any()]
 
 
@@ -276,7 +276,7 @@ def find_values(page: Page, names: set[str], subjects: Flags, wanted: str = "") 
     css = own_css(page)
     if wanted:
         rules, styles = _search(page, css, subjects, wanted)
-        chosen = is_among(page, page.attributes.elements_with([place for place, _ in styles])) & subjects
+        chosen = as_mask(page, page.attributes.elements_with([place for place, _ in styles])) & subjects
         for _, selectors, _, _ in _read_rules(page, rules, in_any_state=True):
             for selector in selectors:
                 chosen |= select(page, selector, among=subjects)
@@ -358,7 +358,7 @@ def _backgrounds(page: Page, css: bytes, own: NDArray[np.float64]) -> NDArray[np
 
 def _is_white(page: Page, css: bytes) -> bool:
     """Whether a page is white where it sets no background."""
-    named = page.attributes.places_by_value
+    named = page.attributes.first_index_by_value
     if named("bgcolor") or named("background") or "stylesheet" in " ".join(named("rel")).lower():
         return False
     values = (value.decode(errors="replace").strip() for value in _BACKGROUND.findall(css.lower()))

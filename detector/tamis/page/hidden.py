@@ -19,10 +19,10 @@ from tamis.page.css_values import INHERITED, OPENABLE
 from tamis.page.selectors import previous_siblings
 from tamis.page.tree import (
     TAG_ID,
-    elements_named,
-    is_among,
-    named_elements,
-    once_per_page,
+    as_mask,
+    cached_on_page,
+    elements_with_attributes,
+    elements_with_names,
     prefix_sums,
     run_lengths,
     sums_over_runs,
@@ -78,10 +78,10 @@ def hidden_runs(page: Page, wanted: Flags) -> Flags:
     opened = _opened(page, hiding)
     lids = [element for element, how in hiding.items() if how.way not in INHERITED and element not in opened]
     if lids:
-        hidden = within(page, is_among(page, lids))[page.run_node]
+        hidden = within(page, as_mask(page, lids))[page.run_node]
     for way, setter in setters.items():
         setting = [element for element, how in hiding.items() if how.way == way and element not in opened]
-        hidden |= (is_among(page, setting)[setter] & (setter >= 0))[page.run_node]
+        hidden |= (as_mask(page, setting)[setter] & (setter >= 0))[page.run_node]
     return hidden
 
 
@@ -122,13 +122,13 @@ def _with_words(page: Page, words: frozenset[str]) -> Flags:
     """bool[n], elements with one of some words in their class or id."""
     found: list[int] = []
     for name in ("class", "id"):
-        values = page.attributes.places_by_value(name).items()
+        values = page.attributes.first_index_by_value(name).items()
         places = [place for value, place in values if not words.isdisjoint(map(str.lower, _WORD.findall(value)))]
         found += page.attributes.elements_with(places)
-    return is_among(page, found)
+    return as_mask(page, found)
 
 
-@once_per_page
+@cached_on_page
 def _controls(page: Page) -> Flags:
     """bool[n], elements that a reader clicks to change the page."""
     table = page.attributes
@@ -136,8 +136,8 @@ def _controls(page: Page) -> Flags:
     found = table.elements_with([place for place, href in links if href.startswith(("#", "javascript:"))])
     found += [element for element, role in page.attribute("role").items() if role in _ROLES]
     found += table.elements_having("aria-expanded", "onclick")
-    is_link = (page.tag == TAG_ID["a"]) & ~is_among(page, table.elements_having("href"))
-    controls: Flags = is_among(page, found) | is_link | _CONTROLS[page.tag]
+    is_link = (page.tag == TAG_ID["a"]) & ~as_mask(page, table.elements_having("href"))
+    controls: Flags = as_mask(page, found) | is_link | _CONTROLS[page.tag]
     return controls
 
 
@@ -155,7 +155,7 @@ def _beside_controls(page: Page, elements: NDArray[np.intp]) -> set[int]:
     keys = [first[begin[each] : begin[each + 1]].tobytes() for each in elements.tolist()]
     pairs = list(zip(parent.tolist(), keys, strict=True))
     has_label = (before >= 0) & (characters[before] > 0) & (characters[before] <= _MAX_LABEL)
-    has_label &= ~is_among(page, elements)[before] & (page.tag[before] != TAG_ID["p"])
+    has_label &= ~as_mask(page, elements)[before] & (page.tag[before] != TAG_ID["p"])
     if has_label.any():
         is_named = _with_words(page, _WORDS)
         alike = Counter(key for _, key in set(pairs))  # in other elements
@@ -168,18 +168,20 @@ def _beside_controls(page: Page, elements: NDArray[np.intp]) -> set[int]:
     return set(elements[found].tolist())
 
 
-@once_per_page
+@cached_on_page
 def _named_by_controls(page: Page) -> set[str]:
     """Ids, classes and values that controls name."""
     table = page.attributes
     names = filter(_NAMING.fullmatch, table.names)
-    values = [word for name in names for value in table.places_by_value(name) for word in value.split()[:_MAX_CLASSES]]
+    values = [
+        word for name in names for value in table.first_index_by_value(name) for word in value.split()[:_MAX_CLASSES]
+    ]
     values += [href for _, href in table.containing(("#",), "href") if href[:1] == "#"]
     found = {value.lstrip("#").strip() for value in values}
     stating = {name for name in table.names if name[:5] == "data-" or name == "id"}
     for pairs in table.of_elements(_controls(page).nonzero()[0], stating):
         found.update(f"{name}={value}" for name, value in pairs if value or name == "id")
-    for _, stated in named_elements(page, "template"):  # where React puts what it sends hidden
+    for _, stated in elements_with_attributes(page, "template"):  # where React puts what it sends hidden
         kind, _, number = stated.get("id", "").partition(":")
         found.add(f"S:{number}" if kind in {"B", "P"} else "")
     if "tab" in page.attribute("role").values():
@@ -207,7 +209,7 @@ class _Scripts(dict[bytes, bool]):
 
     def __init__(self, page: Page) -> None:
         super().__init__()
-        self._texts = [page.raw_texts[element] for element in elements_named(page, "script")]
+        self._texts = [page.raw_texts[element] for element in elements_with_names(page, "script")]
         self._left = _MAX_SEARCHED // (sum(map(len, self._texts)) + 1)
 
     def __missing__(self, name: bytes) -> bool:

@@ -102,9 +102,9 @@ class Page:
         title: text of the first ``title`` element outside an image, white space normalised; empty without one.
         utf8: all runs joined, see :attr:`text`.
         run_offset: int64[r + 1], where each run begins, in characters.
-        has_ink: bool[r], whether each run is not blank.
+        is_nonblank: bool[r], whether each run is not blank.
         has_unseen: bool[r], whether it may hold characters without a width, see :mod:`tamis.page.text`.
-        is_joined: bool[r], whether there is no white space between it and the run before it in its block.
+        continues_word: bool[r], whether there is no white space between it and the run before it in its block.
         run_node: int32[r], the element a run belongs to.
         run_begin, run_end: int32[n], slice of the runs inside each subtree.
         block_node: int32[m], nearest block-level element around each block.
@@ -135,9 +135,9 @@ class Page:
     title: str
     utf8: bytes
     run_offset: Integers
-    has_ink: Flags
+    is_nonblank: Flags
     has_unseen: Flags
-    is_joined: Flags
+    continues_word: Flags
     run_node: Indices
     run_begin: Indices
     run_end: Indices
@@ -228,7 +228,7 @@ class Page:
         arrays = (
             self.tag, self.parent, self.end, self.depth, self.run_begin, self.run_end, self.block_begin, self.block_end,
             self.run_node, self.block_node, self.block_run_begin, self.block_run_end,
-            self.attributes.begin, self.attributes.first, self.run_offset, self.has_ink,
+            self.attributes.begin, self.attributes.first, self.run_offset, self.is_nonblank,
         )  # fmt: skip
         return core.checked_page(arrays, self.utf8, self.attributes.arrays)
 
@@ -279,7 +279,7 @@ class Page:
     def attribute(self, name: str) -> dict[int, str]:
         """Value of one attribute by element index, for the elements that carry it."""
         table = self.attributes
-        value_of = {place: value for value, place in table.places_by_value(name).items()}
+        value_of = {place: value for value, place in table.first_index_by_value(name).items()}
         return dict(table.elements_and_values(value_of))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from cssselect import SelectorError, parse, parser
 
 from tamis.core import core
-from tamis.page.tree import TAG_ID, is_among, once_per_page, within
+from tamis.page.tree import TAG_ID, as_mask, cached_on_page, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,7 +130,7 @@ class _Matcher(NamedTuple):
         raise NotImplementedError
 
 
-@once_per_page
+@cached_on_page
 def _all(page: Page) -> Flags:
     return np.ones(page.n, bool)
 
@@ -138,10 +138,10 @@ def _all(page: Page) -> Flags:
 def _named(page: Page, name: str) -> Flags:
     if (tag := TAG_ID.get(name.lower())) is not None:
         return np.equal(page.tag, tag)
-    return is_among(page, [element for element, other in page.unknown_names.items() if other.lower() == name.lower()])
+    return as_mask(page, [element for element, other in page.unknown_names.items() if other.lower() == name.lower()])
 
 
-@once_per_page
+@cached_on_page
 def _with_word(page: Page, attribute: str, word: str) -> Flags:
     """bool[n], elements with a word in their attributes of a name."""
     found, table = np.zeros(page.n, bool), page.attributes
@@ -151,8 +151,8 @@ def _with_word(page: Page, attribute: str, word: str) -> Flags:
 
 def _with_attribute(page: Page, tree: parser.Attrib) -> Flags:
     if tree.value is None:
-        return is_among(page, page.attributes.elements_having(tree.attrib.lower()))
-    values = page.attributes.places_by_value(tree.attrib.lower())
+        return as_mask(page, page.attributes.elements_having(tree.attrib.lower()))
+    values = page.attributes.first_index_by_value(tree.attrib.lower())
     if (compare := _OPERATORS.get(tree.operator)) is None:
         raise NotImplementedError(tree.operator)
     wanted = tree.value.value or ""
@@ -160,7 +160,7 @@ def _with_attribute(page: Page, tree: parser.Attrib) -> Flags:
         places = [place for value, place in values.items() if compare(value.lower(), wanted.lower())]
     else:
         places = [place for value, place in values.items() if compare(value, wanted)]
-    return is_among(page, page.attributes.elements_with(places))
+    return as_mask(page, page.attributes.elements_with(places))
 
 
 def _combine(page: Page, chosen: Flags, combinator: str) -> Flags:
@@ -179,7 +179,7 @@ def _combine(page: Page, chosen: Flags, combinator: str) -> Flags:
     return np.less(first[parent], np.arange(page.n))
 
 
-@once_per_page
+@cached_on_page
 def previous_siblings(page: Page) -> Order:
     """intp[n], the element before each in its parent, -1 for none."""
     previous, elements = np.full(page.n, -1, np.intp), np.arange(page.n)
@@ -198,7 +198,7 @@ def _pseudo(page: Page, name: str) -> Flags:
 
 
 def _with_any(*names: str) -> Callable[[Page], Flags]:
-    return lambda page: is_among(page, page.attributes.elements_having(*names))
+    return lambda page: as_mask(page, page.attributes.elements_having(*names))
 
 
 def _at(position: str) -> Callable[[Page], Flags]:

@@ -86,7 +86,7 @@ Others = TypeVarTuple("Others")
 Number = TypeVar("Number", bound=np.number[Any])
 
 
-def once_per_page(function: Callable[[Page, *Others], Result]) -> Callable[[Page, *Others], Result]:
+def cached_on_page(function: Callable[[Page, *Others], Result]) -> Callable[[Page, *Others], Result]:
     """Cache the results of a function on the page itself, by its other arguments; its arrays become read-only."""
     name = f"{function.__module__}.{function.__qualname__}"
 
@@ -179,7 +179,7 @@ def runs_of_blocks(page: Page, blocks: Flags) -> Flags:
     return inside
 
 
-@once_per_page
+@cached_on_page
 def runs_in_blocks(page: Page) -> NDArray[np.bool_]:
     """bool[r], whether each run belongs to a block; others are blank."""
     return runs_of_blocks(page, np.ones(page.m, bool))
@@ -207,7 +207,7 @@ def elements_of_blocks(page: Page, blocks: Flags) -> Flags:
     return elements
 
 
-def elements_named(page: Page, *names: str) -> list[int]:
+def elements_with_names(page: Page, *names: str) -> list[int]:
     """Elements with one of some names, in document order."""
     if page.tag_names.isdisjoint(names):
         return []
@@ -216,33 +216,33 @@ def elements_named(page: Page, *names: str) -> list[int]:
     return elements
 
 
-def is_among(page: Page, elements: Sequence[int] | NDArray[np.integer[Any]]) -> Flags:
+def as_mask(page: Page, elements: Sequence[int] | NDArray[np.integer[Any]]) -> Flags:
     """bool[n], mask of some elements."""
     chosen = np.zeros(page.n, bool)
     chosen[elements] = True
     return chosen
 
 
-def named_elements(page: Page, *names: str) -> list[tuple[int, dict[str, str]]]:
+def elements_with_attributes(page: Page, *names: str) -> list[tuple[int, dict[str, str]]]:
     """Elements with one of some names, in document order, each with its attributes."""
-    elements = elements_named(page, *names)
+    elements = elements_with_names(page, *names)
     pairs = page.attributes.of_elements(np.array(elements)) if elements else []
     return list(zip(elements, map(dict, pairs), strict=True))
 
 
-@once_per_page
+@cached_on_page
 def block_lengths(page: Page) -> Integers:
     """int64[m], characters of each block's text."""
     return np.fromiter(map(len, page.block_texts()), np.int64, page.m)
 
 
-@once_per_page
+@cached_on_page
 def run_lengths(page: Page) -> Integers:
     """int64[r], characters of each run, 0 for a blank one."""
-    return np.diff(page.run_offset) * page.has_ink
+    return np.diff(page.run_offset) * page.is_nonblank
 
 
-@once_per_page
+@cached_on_page
 def linked_runs(page: Page) -> Flags:
     """bool[r], whether each run is inside a link."""
     return within(page, page.tag == TAG_ID["a"]).take(page.run_node)
@@ -252,5 +252,5 @@ def clickable_blocks(page: Page) -> Flags:
     """bool[m], whether all text of each block is inside links and buttons."""
     buttons = within(page, tag_set("button", "label", "select").take(page.tag))
     clickable = linked_runs(page) | buttons.take(page.run_node)
-    are_clickable: Flags = sums_in_blocks(page, ~clickable & page.has_ink) == 0
+    are_clickable: Flags = sums_in_blocks(page, ~clickable & page.is_nonblank) == 0
     return are_clickable

@@ -97,7 +97,7 @@ def test_runs_are_the_texts_between_pieces_of_markup(found: tuple[etree._Element
     _, page, walk = found
     assert page.runs == [text for text, _, _ in walk.runs]
     assert [page.text[a:b] for a, b in pairwise(page.run_offset)] == page.runs
-    assert page.has_ink.tolist() == [not text.isspace() for text in page.runs]
+    assert page.is_nonblank.tolist() == [not text.isspace() for text in page.runs]
     assert page.run_node.tolist() == [owner for _, owner, _ in walk.runs]
 
 
@@ -108,7 +108,9 @@ def test_blocks_are_runs_that_no_block_level_tag_divides(found: tuple[etree._Ele
     assert blocks == walk.blocks()
     assert page.block_texts() == [" ".join("".join(page.runs[b:e]).split()) for _, b, e in blocks]
     joined = [(run, page.runs[run - 1][-1] + page.runs[run][0]) for _, b, e in blocks for run in range(b + 1, e)]
-    assert page.is_joined.nonzero()[0].tolist() == [run for run, around in joined if len("".join(around.split())) == 2]
+    assert page.continues_word.nonzero()[0].tolist() == [
+        run for run, around in joined if len("".join(around.split())) == 2
+    ]
     for i in range(page.n):
         inside = [b for b, (_, begin, _) in enumerate(blocks) if page.run_begin[i] <= begin < page.run_end[i]]
         assert inside == list(range(page.block_begin[i], page.block_end[i])) or not inside
@@ -155,7 +157,7 @@ def test_the_core_takes_no_arrays_that_do_not_fit_each_other() -> None:
     arrays = (
         page.tag, page.parent, page.end, page.depth, page.run_begin, page.run_end, page.block_begin, page.block_end,
         page.run_node, page.block_node, page.block_run_begin, page.block_run_end,
-        page.attributes.begin, page.attributes.first, page.run_offset, page.has_ink,
+        page.attributes.begin, page.attributes.first, page.run_offset, page.is_nonblank,
     )  # fmt: skip
     core.checked_page(arrays, page.utf8, page.attributes.arrays)
     for place, array in enumerate(arrays):

@@ -8,7 +8,7 @@ from lxml.cssselect import CSSSelector
 from tamis.page.media import holds, is_supported
 from tamis.page.page import Page
 from tamis.page.selectors import parse_selector, select
-from tamis.page.tree import once_per_page
+from tamis.page.tree import cached_on_page
 
 SIMPLE = st.sampled_from([
     *("p", "div", "b", "*", ".x", ".y", "#i", "p.x.y", "[title]", "[title=t]", "[title^=t]", "[title*=u]"),
@@ -35,7 +35,7 @@ def matched(page, selector):
     return found.nonzero()[0].tolist()
 
 
-@once_per_page
+@cached_on_page
 def every(page):
     return page.depth >= 0
 

@@ -32,7 +32,7 @@ PyObject *core_mark_units(PyObject *Py_UNUSED(module), PyObject *arguments)
         known[i] = is_hidden ? IS_HIDDEN : 0;
     }
     for (i = 0; i < page.r; i++) {
-        known[page.run_node[i]] |= page.has_ink[i] ? HAS_TEXT : 0;
+        known[page.run_node[i]] |= page.is_nonblank[i] ? HAS_TEXT : 0;
     }
     for (i = page.n - 1; i >= 0; i--) {
         uint32_t sets = core_tables.tag_sets[page.tag[i]];
@@ -106,7 +106,7 @@ PyObject *core_spread_frequencies(PyObject *Py_UNUSED(module), PyObject *argumen
     for (i = 0; i < page.m; i++) {
         int64_t count = ITEMS(spread, int64_t)[page.n + i];
         for (k = page.block_run_begin[i]; k < page.block_run_end[i]; k++) {
-            if (page.has_ink[k] && count < smallest[page.run_node[k]]) {
+            if (page.is_nonblank[k] && count < smallest[page.run_node[k]]) {
                 smallest[page.run_node[k]] = count;
             }
         }

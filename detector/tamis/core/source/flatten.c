@@ -15,9 +15,9 @@ enum { MOST_KEPT = 32 << 20 }; /* bytes of freed memory at the end of the heap; 
 #define FLAT_ARRAYS(DO) \
     DO(int64_t, run_offset, runs[i].offset, r + 1) \
     DO(int32_t, run_node, runs[i].node, r) \
-    DO(uint8_t, has_ink, runs[i].has_ink, r) \
+    DO(uint8_t, is_nonblank, runs[i].is_nonblank, r) \
     DO(uint8_t, has_unseen, runs[i].has_unseen, r) \
-    DO(uint8_t, is_joined, runs[i].is_joined, r) \
+    DO(uint8_t, continues_word, runs[i].continues_word, r) \
     DO(int32_t, block_node, blocks[i].node, m) \
     DO(int32_t, block_run_begin, blocks[i].run_begin, m) \
     DO(int32_t, block_run_end, blocks[i].run_end, m) \

@@ -87,7 +87,7 @@ typedef struct {
 typedef struct {
     int64_t offset; /* in characters */
     int32_t node;
-    uint8_t has_ink, has_unseen, is_joined;
+    uint8_t is_nonblank, has_unseen, continues_word;
 } Run;
 
 typedef struct {

@@ -30,7 +30,7 @@ static int is_blank_behind(const Items *items, int32_t item)
     while (++item < items->count) {
         int32_t source = items->source[item];
         if (source < 0 || (source < items->k && items->kinds[source] & IS_VOID)
-            || (source >= items->k && items->page->has_ink[items->runs[source - items->k]])) {
+            || (source >= items->k && items->page->is_nonblank[items->runs[source - items->k]])) {
             return 0;
         }
     }
@@ -102,13 +102,13 @@ static void add_run(Items *items, int32_t number, Py_ssize_t *block)
         if (*block != items->block && !items->is_separated) {
             add_item(items, CUT);
         }
-        else if (items->is_broken && items->has_text && items->page->has_ink[run]) {
+        else if (items->is_broken && items->has_text && items->page->is_nonblank[run]) {
             add_item(items, LINE_END);
         }
         items->block = *block;
         items->is_separated = 0;
-        items->is_broken &= !items->page->has_ink[run];
-        items->has_text |= items->page->has_ink[run];
+        items->is_broken &= !items->page->is_nonblank[run];
+        items->has_text |= items->page->is_nonblank[run];
     }
     add_item(items, items->k + number);
 }

@@ -112,7 +112,7 @@ static int read_page(PyObject *tuple, CheckedPage *checked)
         *pointers[k - 1] = ITEMS(arrays[k], int32_t);
     }
     page->run_offset = ITEMS(arrays[14], int64_t);
-    page->has_ink = ITEMS(arrays[15], uint8_t);
+    page->is_nonblank = ITEMS(arrays[15], uint8_t);
     return check_arrays(arrays[14].length == page->r + 1 && arrays[15].length == page->r && is_sound(page));
 }
 

@@ -23,7 +23,7 @@ typedef struct {
     const int32_t *block_node, *block_run_begin, *block_run_end;                         /* m */
     const int32_t *attribute_begin, *first; /* n + 1, a: the first attribute that is equal */
     const int64_t *run_offset;              /* r + 1, in characters of the text */
-    const uint8_t *has_ink;                 /* r */
+    const uint8_t *is_nonblank;                 /* r */
     Span text;
     AttributeValues values; /* with places below a */
 } PageArrays;

@@ -117,7 +117,7 @@ static int read_libxml2_attributes(Flat *flat, const Node *element)
     return is_read;
 }
 
-static int has_ink(Span text)
+static int is_nonblank(Span text)
 {
     while (text.begin < text.end) {
         if (!(next_property(&text) & WHITE_SPACE)) {
@@ -128,10 +128,10 @@ static int has_ink(Span text)
 }
 
 /* Whether the text that begins an element is not blank. */
-static int begins_with_ink(const Flat *flat, const void *element)
+static int begins_nonblank(const Flat *flat, const void *element)
 {
     const void *at = step_from(flat->tree, element).children;
-    while (is_text(flat->tree, at) && !has_ink(text_of(flat->tree, at))) {
+    while (is_text(flat->tree, at) && !is_nonblank(text_of(flat->tree, at))) {
         at = step_from(flat->tree, at).next;
     }
     return is_text(flat->tree, at);
@@ -165,8 +165,8 @@ static int end_run(Flat *flat)
     text = bytes_from(&flat->text, flat->run_begin);
     run = &flat->runs[flat->r++];
     run->node = flat->current;
-    run->has_ink = (uint8_t)has_ink(text);
-    run->has_unseen = run->is_joined = 0;
+    run->is_nonblank = (uint8_t)is_nonblank(text);
+    run->has_unseen = run->continues_word = 0;
     for (at = begin = text.begin; at < text.end; at++) {
         characters += (*at & 0xC0) != 0x80;
     }
@@ -176,7 +176,7 @@ static int end_run(Flat *flat)
     }
     run[1].offset = run->offset + characters;
     flat->run_begin = flat->text.used;
-    if (!run->has_ink) {
+    if (!run->is_nonblank) {
         return READ;
     }
     if (flat->last_border != flat->border) {
@@ -184,7 +184,7 @@ static int end_run(Flat *flat)
         flat->blocks[flat->m++] = (Block){flat->elements[flat->current].container, (int32_t)flat->r - 1, 0};
     }
     else {
-        run->is_joined = run[-1].has_ink && is_in_word(begin, text.end);
+        run->continues_word = run[-1].is_nonblank && is_in_word(begin, text.end);
     }
     flat->blocks[flat->m - 1].run_end = (int32_t)flat->r;
     return READ;
@@ -213,7 +213,7 @@ static int begin_element(Flat *flat, const void *node)
         element->container = sets & TAG_BLOCK_LEVEL ? i : parent->container;
     }
     flat->levels = (size_t)element->depth < flat->levels ? flat->levels : (size_t)element->depth + 1;
-    element->is_raw = (sets & TAG_RAW_TEXT) || (((sets & TAG_UNSEEN_TEXT) || flat->hidden) && begins_with_ink(flat, node));
+    element->is_raw = (sets & TAG_RAW_TEXT) || (((sets & TAG_UNSEEN_TEXT) || flat->hidden) && begins_nonblank(flat, node));
     flat->border += (sets & TAG_BLOCK_LEVEL) || around < 0;
     flat->hidden += (sets & TAG_UNSEEN_TEXT) != 0;
     if (i && around == flat->head && !flat->content_in_head && !(sets & TAG_STAYS_IN_HEAD)) {
