@@ -80,14 +80,14 @@ def named_comments(page: Page) -> Flags | None:
     table = page.attributes
     if table.matches.keys().isdisjoint((_NAMED, *_DECLARED)):
         return None
-    known = {place: _KIND_OF[re.sub(r"\d+", "0", value)] for place, value in table.matching(_NAMED)}
+    known = {index: _KIND_OF[re.sub(r"\d+", "0", value)] for index, value in table.matching(_NAMED)}
     for predicate, pattern in _DECLARED.items():
-        known |= {place: _Kind.COMMENT for place, value in table.matching(predicate) if pattern.search(value)}
+        known |= {index: _Kind.COMMENT for index, value in table.matching(predicate) if pattern.search(value)}
     if _Kind.COMMENT not in known.values():  # as on most pages
         return None
     kind = np.zeros(page.n, np.int8)
     for each in (_Kind.COMMENT, _Kind.THREAD, _Kind.FORM):  # the last of several counts
-        kind[table.elements_with([place for place, found in known.items() if found == each])] = each
+        kind[table.elements_with([index for index, found in known.items() if found == each])] = each
     containers = tag_set(
         *("div", "section", "article", "aside", "ul", "ol", "li", "dl", "dt", "dd", "table", "tbody", "tr", "td"),
         *("form", "blockquote", "p", "details"),

@@ -320,9 +320,9 @@ def _path_hashes(page: Page) -> Hashes:
     """uint64[n], hash of the tags and classes on the path to each element; all posts of a list are alike."""
     table = page.attributes
     by_first = np.zeros(len(table.first), np.uint64)
-    places = table.place[table.name_of == table.names.get("class", -1)]
-    by_first[places] = places + 1
+    indices = table.first_index[table.name_of == table.names.get("class", -1)]
+    by_first[indices] = indices + 1
     posts = table.containing(("post-", "node-", "odd", "even"), "class")
-    by_first[[place for place, classes in posts if _OF_A_POST.search(classes)]] = 0
+    by_first[[index for index, classes in posts if _OF_A_POST.search(classes)]] = 0
     tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)
     return path_sums(page, mix(depth << np.uint64(48) | tag << np.uint64(32) | table.sum_per_element(by_first)))

@@ -142,7 +142,7 @@ def _marked_elements(page: Page) -> list[int]:
 
 
 def _elements_containing(page: Page, parts: Sequence[str], name: str) -> list[int]:
-    return page.attributes.elements_with([place for place, _ in page.attributes.containing(parts, name)])
+    return page.attributes.elements_with([index for index, _ in page.attributes.containing(parts, name)])
 
 
 def _blocks_with(page: Page, texts: Sequence[str]) -> Flags:

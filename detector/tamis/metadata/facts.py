@@ -362,7 +362,7 @@ def declared_kind(page: Page) -> str | None:
 def _stated_kinds(page: Page) -> Iterator[str | None]:
     yield json_ld_kind(page)
     stated = page.attributes.containing(("og:type", "generator"), "property", "name", "http-equiv")
-    elements = page.attributes.elements_with([place for place, _ in stated])
+    elements = page.attributes.elements_with([index for index, _ in stated])
     metas = _contents(dict(page.attributes[element]) for element in elements if page.tag[element] == TAG_ID["meta"])
     yield from metas.get("og:type", [])
     yield next(iter(metas.get("generator", [""])[0].lower().split()), None)  # the software
@@ -386,7 +386,7 @@ def _meta_facts(page: Page) -> Facts:
     facts["tags"] = keywords(", ".join(metas.get("keywords", metas.get("news_keywords", []))))
     table = page.attributes
     names = {"canonical": "canonical", "image_src": "image"}
-    links = {place: names.get(value.lower()) for place, value in table.containing(names, "rel")}
+    links = {index: names.get(value.lower()) for index, value in table.containing(names, "rel")}
     for index, name in table.elements_and_values(links):
         if page.tag[index] == TAG_ID["link"] and name and not facts.get(name):
             facts[name] = dict(table[index]).get("href")

@@ -53,7 +53,7 @@ def position_scores(page: Page) -> NDArray[np.float64]:
     """float64[m], score of each block by its position: near the headline, early on the page, not in side content."""
     block = np.arange(page.m)
     scores = -0.001 * np.minimum(block, 900)
-    named = as_mask(page, page.attributes.elements_with(attribute_places(page, _SIDE_CLASSES, "class", "id")))
+    named = as_mask(page, page.attributes.elements_with(attribute_indices(page, _SIDE_CLASSES, "class", "id")))
     # An element that holds most of the page is no side content, whatever its class.
     side = tag_set("nav", "footer", "aside").take(page.tag)
     side |= named & (2 * (page.block_end - page.block_begin) < page.m)
@@ -68,10 +68,10 @@ def position_scores(page: Page) -> NDArray[np.float64]:
     return scores - 1.5 * is_side
 
 
-def attribute_places(page: Page, words: list[str], *names: str) -> list[int]:
+def attribute_indices(page: Page, words: list[str], *names: str) -> list[int]:
     """Places of the distinct attributes with one of some names, such as ``class``, that have one of some words."""
     possible = page.attributes.containing(words, *names)
-    return [place for place, value in possible if not _CLASS_WORDS[value].isdisjoint(words)]
+    return [index for index, value in possible if not _CLASS_WORDS[value].isdisjoint(words)]
 
 
 @cached_on_page
@@ -115,13 +115,13 @@ def site_names(page: Page) -> set[str]:
     A heading may link to the home page of another host: that of the site around this one.
     """
     table = page.attributes
-    places = table.first_index_by_value("href")
-    homes = home_addresses(page) & places.keys()
+    indices = table.first_index_by_value("href")
+    homes = home_addresses(page) & indices.keys()
     naming = []
     for index, pairs in elements_with_attributes(page, "h1")[:_MAX_NAMING]:
         if _SITE_NAME.search(pairs.get("class", "")) or any(map(_HOME.fullmatch, _addresses_in(page, index))):
             naming.append(index)
-    naming += table.elements_with([places[value] for value in homes])[:_MAX_NAMING]
+    naming += table.elements_with([indices[value] for value in homes])[:_MAX_NAMING]
     texts = [element_text(page, index) for index in naming]
     inner = np.array([at for index in naming for at in _first_elements(page, index)], np.int64)
     for labels in table.of_elements(inner, {"alt", "aria-label"}):

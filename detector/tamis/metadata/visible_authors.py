@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tamis.metadata.values import is_byline, names_in_byline
-from tamis.metadata.visible import MAX_FACT_CHARACTERS, attribute_places, first_block, heading_block, position_scores
+from tamis.metadata.visible import MAX_FACT_CHARACTERS, attribute_indices, first_block, heading_block, position_scores
 from tamis.page.tree import linked_runs, tag_set, within
 
 if TYPE_CHECKING:
@@ -85,19 +85,19 @@ class _Marks(NamedTuple):
 def _marked_elements(page: Page) -> dict[int, _Marks]:
     """The marks of authors by block; several kinds of marks are surer."""
     table = page.attributes
-    rels = attribute_places(page, ["author"], "rel")
+    rels = attribute_indices(page, ["author"], "rel")
     possible_links = table.containing([*_AUTHOR_STEPS, "/users/", "/members/"], "href")
-    links = [place for place, value in possible_links if _AUTHOR_PAGE.search(value)]
+    links = [index for index, value in possible_links if _AUTHOR_PAGE.search(value)]
     names_of_bylines = "author authors autor writer contributor contributors vcard fn byline username".split()
     names_of_captions = "image photo picture caption credit credits foto".split()
-    in_others = set(attribute_places(page, _COMMENT_CLASSES + names_of_captions, "class", "id"))
-    classes = [place for place in attribute_places(page, names_of_bylines, "class", "id") if place not in in_others]
+    in_others = set(attribute_indices(page, _COMMENT_CLASSES + names_of_captions, "class", "id"))
+    classes = [index for index in attribute_indices(page, names_of_bylines, "class", "id") if index not in in_others]
     unwanted = within(page, tag_set("form", "label", "button", "figure", "figcaption").take(page.tag))
     unwanted |= page.run_begin == page.run_end
     found: dict[int, _Marks] = {}
-    for places, score in ((rels, 2.0), (links, 1.5), (classes, 1.5)):
+    for indices, score in ((rels, 2.0), (links, 1.5), (classes, 1.5)):
         by_block: dict[int, list[int]] = {}
-        for element in table.elements_with(places)[:_MAX_CANDIDATES]:
+        for element in table.elements_with(indices)[:_MAX_CANDIDATES]:
             if not unwanted[element]:
                 by_block.setdefault(first_block(page, element), []).append(element)
         for block, elements in by_block.items():
@@ -132,7 +132,7 @@ def _names_at(page: Page, block: int, elements: list[int]) -> tuple[list[str], b
 
 def _comment_blocks(page: Page, heading: int | None) -> NDArray[np.bool_]:
     """bool[m], blocks in comments; an element with the headline is no comment, whatever its class."""
-    elements = page.attributes.elements_with(attribute_places(page, _COMMENT_CLASSES, "class", "id"))
+    elements = page.attributes.elements_with(attribute_indices(page, _COMMENT_CLASSES, "class", "id"))
     found = np.zeros(page.m, bool)
     for element in elements[: 4 * _MAX_CANDIDATES]:
         begin, end = int(page.block_begin[element]), int(page.block_end[element])

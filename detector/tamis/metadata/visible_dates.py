@@ -19,7 +19,7 @@ import numpy as np
 
 from tamis.metadata.dates import dates_in, iso_date, short_dates_in
 from tamis.metadata.visible import (
-    attribute_places,
+    attribute_indices,
     declared_language,
     element_text,
     first_block,
@@ -278,7 +278,7 @@ def _date_blocks(page: Page) -> set[int]:
     """Blocks in ``time`` elements and in elements with a class for dates."""
     names = "date datetime published posted timestamp pubdate datum fecha meta dateline time byline".split()
     elements = elements_with_names(page, "time")
-    elements += page.attributes.elements_with(attribute_places(page, names, "class", "id"))
+    elements += page.attributes.elements_with(attribute_indices(page, names, "class", "id"))
     found: set[int] = set()
     for index in elements[: 4 * _MAX_CANDIDATES]:
         begin = first_block(page, index)

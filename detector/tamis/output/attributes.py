@@ -105,16 +105,16 @@ def attributes_to_write(page: Page, elements: NDArray[np.intp]) -> list[Pairs]:
     safe_pair = partial(_safe_pair, base=base if len(base) <= _MAX_BASE_CHARACTERS else "")
     attributes, tag = page.attributes.of_elements(elements, _WRITTEN, safe_pair), page.tag[elements]
     if "img" in page.tag_names:
-        places, offered = np.flatnonzero(tag == TAG_ID["img"]), _picture_sources(page)
-        images, stated = elements[places], page.attributes.of_elements(elements[places], _OF_PICTURES)
-        for place, image, pairs in zip(places.tolist(), images.tolist(), map(dict, stated), strict=True):
+        positions, offered = np.flatnonzero(tag == TAG_ID["img"]), _picture_sources(page)
+        images, stated = elements[positions], page.attributes.of_elements(elements[positions], _OF_PICTURES)
+        for position, image, pairs in zip(positions.tolist(), images.tolist(), map(dict, stated), strict=True):
             if sources := _better_sources(page, image, pairs, offered.get(image, "")):
                 safe = dict(filter(None, map(safe_pair, sources.items())))
-                attributes[place] = list((dict(attributes[place]) | safe).items())
+                attributes[position] = list((dict(attributes[position]) | safe).items())
     aligned = alignments(page)[elements] if "table" in page.tag_names else np.zeros(len(elements))
-    for place in aligned.nonzero()[0].tolist():
-        said = "align", ALIGNMENTS[int(aligned[place])]
-        attributes[place] = [*(pair for pair in attributes[place] if pair[0] != "align"), said]
+    for position in aligned.nonzero()[0].tolist():
+        said = "align", ALIGNMENTS[int(aligned[position])]
+        attributes[position] = [*(pair for pair in attributes[position] if pair[0] != "align"), said]
     return _with_languages(page, elements, attributes)
 
 
@@ -125,11 +125,11 @@ def attributes_as_stated(page: Page, elements: NDArray[np.intp]) -> list[Pairs]:
 
 def _with_languages(page: Page, elements: NDArray[np.intp], attributes: list[Pairs]) -> list[Pairs]:
     """Add the language of each ``pre`` among some elements to their attributes, as ``class="language-..."``."""
-    for place in np.flatnonzero(code_blocks(page)[elements]).tolist():
-        if language := _code_language(page, int(elements[place])):
-            pairs = dict(attributes[place])
+    for position in np.flatnonzero(code_blocks(page)[elements]).tolist():
+        if language := _code_language(page, int(elements[position])):
+            pairs = dict(attributes[position])
             classes = [name for name in pairs.pop("class", "").split() if not name.startswith("language-")]
-            attributes[place] = [*pairs.items(), ("class", " ".join([*classes, f"language-{language}"]))]
+            attributes[position] = [*pairs.items(), ("class", " ".join([*classes, f"language-{language}"]))]
     return attributes
 
 

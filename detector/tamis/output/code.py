@@ -63,8 +63,8 @@ def code_blocks(page: Page) -> Flags:
     """
     blocks: Flags = page.tag == TAG_ID["pre"]
     boxes = page.attributes.containing((*_BOXES, "code"), "class")
-    found = page.attributes.elements_with([place for place, value in boxes if _BOX.search(value)])
-    lists = page.attributes.elements_with([place for place, value in boxes if _LIST_OF_LINES.search(value)])
+    found = page.attributes.elements_with([index for index, value in boxes if _BOX.search(value)])
+    lists = page.attributes.elements_with([index for index, value in boxes if _LIST_OF_LINES.search(value)])
     found += [element for element in lists if page.tag[element] == TAG_ID["ol"]]
     are_spaced = styles_of_text(page, "white-space") >= KEEPS_SPACES
     are_spaced &= _CODE[page.tag] | (styles_of_text(page, "font-family") > 0)
@@ -123,7 +123,7 @@ def beside_code(page: Page) -> list[int]:
         labels = labelled(page, table.elements_matching(_LANGUAGE_CANDIDATES, _LANGUAGE), _LANGUAGE_LABEL)
         found += [label for label in labels if _is_before_code(page, label)]
         bars = table.containing(("crayon-toolbar",), "class")
-        found += table.elements_with([place for place, value in bars if _TOOLBAR.search(value)])
+        found += table.elements_with([index for index, value in bars if _TOOLBAR.search(value)])
     return found
 
 
@@ -155,7 +155,7 @@ def language_in_toolbar(page: Page, block: int) -> str:
 @cached_on_page
 def _toolbar_labels(page: Page) -> list[int]:
     labels = page.attributes.containing(("crayon-language",), "class")
-    return sorted(page.attributes.elements_with([place for place, _ in labels]))
+    return sorted(page.attributes.elements_with([index for index, _ in labels]))
 
 
 def labelled(page: Page, elements: list[int], pattern: re.Pattern[str]) -> list[int]:

@@ -108,7 +108,7 @@ def find_formulas(page: Page) -> Formulas:
     is_marked = not (_POSSIBLE.isdisjoint(table.matches) and table.names.keys().isdisjoint(_TEX_ATTRIBUTES))
     if not (is_marked or "math" in page.tag_names or "mjx-container" in custom.values()):
         return nothing
-    emoji = [place for place, value in table.matching(_PICTURES) if _EMOJI.search(value) and "/" not in value]
+    emoji = [index for index, value in table.matching(_PICTURES) if _EMOJI.search(value) and "/" not in value]
     pictures = table.elements_matching(_PICTURES, _TEX_PICTURE)
     found = _tex_of_maths(page) if "math" in page.tag_names else {}
     for at, tex in (pair for name in _TEX_ATTRIBUTES for pair in page.attribute(name).items()):

@@ -37,7 +37,7 @@ def list_labels(page: Page) -> dict[int, str]:
     """Label by item of the lists that number them: ``7.``, ``a.`` or ``iv.``, "" where a style shows none."""
     styles = styles_of_text(page, "list-style-type")
     own = page.attributes.containing(("list-style",), "style") if "ol" in page.tag_names else []
-    bare = page.attributes.elements_with([place for place, style in own if "none" in style])  # sheets reset all lists
+    bare = page.attributes.elements_with([index for index, style in own if "none" in style])  # sheets reset all lists
     lists = elements_with_names(page, "ol") + ((styles > 0) & (page.tag == TAG_ID["ul"])).nonzero()[0].tolist()
     starts, values, types = (page.attribute(name) if lists else {} for name in ("start", "value", "type"))
     reversed_lists = page.attribute("reversed") if lists else {}

@@ -218,8 +218,8 @@ def _repeated_pictures(page: Page, kept: NDArray[np.intp], attributes: list[Pair
     signs = within(page, as_mask(page, [*data_tables(page), *find_formulas(page).by_element]))
     seen: set[str] = set()
     repeated: list[int] = []
-    for place in np.flatnonzero((page.tag[kept] == TAG_ID["img"]) & ~signs[kept]).tolist():
-        pairs, picture = dict(attributes[place]), int(kept[place])
+    for position in np.flatnonzero((page.tag[kept] == TAG_ID["img"]) & ~signs[kept]).tolist():
+        pairs, picture = dict(attributes[position]), int(kept[position])
         around, source = int(page.parent[picture]), pairs.get("src", "")
         if source in seen or (_SPACERS.search(source) and not pairs.get("alt", "").strip()):
             repeated.append(around if page.tag[around] == TAG_ID["picture"] else picture)
@@ -404,15 +404,15 @@ def join_items(
     values: list[Any] = [*attributes, *_texts(page, runs), [], []]
     kinds, tag = item_kinds(page).take(elements), page.tag[elements]
     pieces = written_instead(page)
-    for place, element in enumerate(elements.tolist() if pieces else ()):
+    for position, element in enumerate(elements.tolist() if pieces else ()):
         if element in pieces:
-            names[place], values[place] = "", pieces[element]
-    for place in np.flatnonzero(tag == TAG_ID["img"]).tolist():
-        if names[place]:
-            kinds[place] *= any(name in {"src", "srcset"} and value.strip() for name, value in values[place])
-    for place in np.flatnonzero(tag == TAG_ID["a"]).tolist():
-        if not links or any(name in {"id", "name"} for name, _ in values[place]):
-            kinds[place] &= _WRITTEN | LINE if links else 0
+            names[position], values[position] = "", pieces[element]
+    for position in np.flatnonzero(tag == TAG_ID["img"]).tolist():
+        if names[position]:
+            kinds[position] *= any(name in {"src", "srcset"} and value.strip() for name, value in values[position])
+    for position in np.flatnonzero(tag == TAG_ID["a"]).tolist():
+        if not links or any(name in {"id", "name"} for name, _ in values[position]):
+            kinds[position] &= _WRITTEN | LINE if links else 0
     source, ends = np.empty((2, len(elements) + 2 * len(runs)), np.int32)
     given = page.arrays, elements.astype(np.int32), kinds, runs.astype(np.int32)
     source = source[: core.join_items(*given, source, ends)].tolist()
@@ -459,14 +459,16 @@ def _output_names(page: Page, elements: NDArray[np.intp]) -> list[str]:
     """Name to write for each element; "" if only its contents are written."""
     names = [OUTPUT_NAMES[tag] for tag in page.tag[elements].tolist()]
     is_div = layout_tables(page)[elements]
-    for place in np.flatnonzero(page.tag[elements] == TAG_ID["blockquote"]).tolist():
-        is_div[place] |= _FORUM_POST.search(dict(page.attributes[int(elements[place])]).get("class", "")) is not None
+    for position in np.flatnonzero(page.tag[elements] == TAG_ID["blockquote"]).tolist():
+        is_div[position] |= (
+            _FORUM_POST.search(dict(page.attributes[int(elements[position])]).get("class", "")) is not None
+        )
     code = code_blocks(page)[elements]
     is_div |= as_mask(page, page.parent[elements[code]])[elements] & (page.tag[elements] == TAG_ID["p"])
     struck = (styles_of_text(page, "text-decoration-line")[elements] > 0) & (page.tag[elements] == TAG_ID["span"])
     for name, chosen in (("div", is_div), ("pre", code), ("s", struck)):
-        for place in np.flatnonzero(chosen).tolist():
-            names[place] = name
+        for position in np.flatnonzero(chosen).tolist():
+            names[position] = name
     return names
 
 

@@ -67,7 +67,7 @@ def displays(page: Page) -> NDArray[np.float64]:
     own = page.attributes.containing(("display",), "style")
     if not (own or own_css(page)):
         return np.zeros(page.n)
-    subjects[page.attributes.elements_with([place for place, _ in own])] = True
+    subjects[page.attributes.elements_with([index for index, _ in own])] = True
     found = find_values(page, {"display"}, subjects)
     return found["display"] if found else np.zeros(page.n)
 

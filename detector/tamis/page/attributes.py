@@ -98,40 +98,40 @@ class AttributeTable:
 
     Menus, lists and grids repeat their attributes. A function of an attribute is computed once per distinct attribute
     and spread over the elements in numpy: an array *by first attribute* has length ``a``, and only its entries at
-    ``first`` are used. The *place* of a distinct attribute is that of its first occurrence.
+    ``first`` are used. A distinct attribute is known by the index of its first occurrence.
 
     Attributes:
         names: number of each name of attributes, in this order.
         name_of: int32[d], number of the name of each distinct attribute.
-        place: int32[d], its place among all attributes of the page, ascending.
+        first_index: int32[d], index of its first occurrence among all attributes of the page, ascending.
         data: the values in UTF-8, concatenated.
         value_begin: int64[d + 1], where each value begins.
-        first: int32[a], place of the first equal attribute, for every attribute of the page in document order.
+        first: int32[a], index of the first equal attribute, for every attribute of the page in document order.
         begin: int32[n + 1], where the attributes of each element begin.
     """
 
     names: dict[str, int]
     name_of: Indices
-    place: Indices
+    first_index: Indices
     data: bytes
     value_begin: Integers
     first: Indices
     begin: Indices
-    _places: dict[str, dict[str, int]] = field(default_factory=dict, init=False)
+    _by_value: dict[str, dict[str, int]] = field(default_factory=dict, init=False)
     _evaluated: int = field(default=0, init=False)  # number of predicates
     _matches: dict[int, Matches] = field(default_factory=dict, init=False)
 
     @cached_property
     def arrays(self) -> object:
         """The distinct attributes as the compiled core takes them, checked once."""
-        return core.checked_attributes(self.data, self.value_begin, self.name_of, self.place)
+        return core.checked_attributes(self.data, self.value_begin, self.name_of, self.first_index)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what the core holds, which is computed again."""
         return {name: value for name, value in vars(self).items() if name != "arrays"}
 
     def __getitem__(self, element: int) -> Pairs:
-        numbers = np.searchsorted(self.place, self.first[self.begin[element] : self.begin[element + 1]])
+        numbers = np.searchsorted(self.first_index, self.first[self.begin[element] : self.begin[element + 1]])
         return self._names_and_values(numbers)
 
     def of_elements(
@@ -152,7 +152,9 @@ class AttributeTable:
         begin = self.begin[elements]
         counts = self.begin[elements + 1] - self.begin[elements]
         bounds = prefix_sums(counts)
-        numbers = self.place.searchsorted(self.first[np.arange(bounds[-1]) + (begin - bounds[:-1]).repeat(counts)])
+        numbers = self.first_index.searchsorted(
+            self.first[np.arange(bounds[-1]) + (begin - bounds[:-1]).repeat(counts)]
+        )
         if names is not None:
             is_wanted = np.fromiter(map(names.__contains__, self.names), bool, len(self.names))[self.name_of[numbers]]
             numbers, bounds = numbers[is_wanted], prefix_sums(is_wanted)[bounds]
@@ -164,7 +166,7 @@ class AttributeTable:
 
     def _names_and_values(self, numbers: Integers, change: Callable[[Pair], Any] | None = None) -> Pairs:
         """Names and values of distinct attributes, by their numbers, each read once."""
-        is_used = np.zeros(len(self.place), bool)
+        is_used = np.zeros(len(self.first_index), bool)
         is_used[numbers] = True
         used = is_used.nonzero()[0]
         pairs = zip(map(list(self.names).__getitem__, self.name_of[used].tolist()), self.strings(used), strict=True)
@@ -177,17 +179,17 @@ class AttributeTable:
         return [self.data[begin:end].decode() for begin, end in bounds]
 
     def first_index_by_value(self, name: str) -> dict[str, int]:
-        """Place of the first attribute with this name, by value."""
+        """Index of the first attribute with this name, by value."""
         if name not in self.names:  # as on most pages, for most names
             return {}
-        if name not in self._places:
+        if name not in self._by_value:
             numbers = (self.name_of == self.names[name]).nonzero()[0]
-            self._places[name] = dict(zip(self.strings(numbers), self.place[numbers].tolist(), strict=True))
-        return self._places[name]
+            self._by_value[name] = dict(zip(self.strings(numbers), self.first_index[numbers].tolist(), strict=True))
+        return self._by_value[name]
 
     @property
     def matches(self) -> dict[int, Matches]:
-        """Places and values of the distinct attributes that match each predicate; it lacks those that none matches."""
+        """First indices and values of the attributes that match each predicate; it lacks those that none matches."""
         number = len(_predicates)
         if self._evaluated < number:
             self._matches = self._match(*_predicate_tables(number))
@@ -202,7 +204,7 @@ class AttributeTable:
         return matches
 
     def containing(self, parts: Collection[str], *names: str) -> Matches:
-        """Places and values of the distinct attributes with one of some names whose values contain a substring.
+        """First indices and values of the distinct attributes with one of some names whose values contain a substring.
 
         For predicates that few pages need: nothing is evaluated on the others.
 
@@ -215,7 +217,7 @@ class AttributeTable:
         return self._match(*_tables_of_one(tuple(parts), names))[0]
 
     def matching(self, predicate: int) -> Matches:
-        """Places and values of the distinct attributes that match a predicate."""
+        """First indices and values of the distinct attributes that match a predicate."""
         return self.matches.get(predicate, [])
 
     def elements_matching(self, predicate: int, pattern: re.Pattern[str] | None = None) -> list[int]:
@@ -223,23 +225,27 @@ class AttributeTable:
         found = self.matches.get(predicate)
         if found is None:  # as on most pages, for most predicates
             return []
-        return self.elements_with([place for place, value in found if pattern is None or pattern.search(value)])
+        return self.elements_with([index for index, value in found if pattern is None or pattern.search(value)])
 
-    def elements_with(self, places: list[int]) -> list[int]:
-        """Elements, in document order, that have one of the attributes at these places of ``first``."""
-        elements: list[int] = core.elements_with(self.begin, self.first, places) if places else []  # none on most pages
+    def elements_with(self, indices: list[int]) -> list[int]:
+        """Elements, in document order, that have one of the attributes with these first indices."""
+        elements: list[int] = (
+            core.elements_with(self.begin, self.first, indices) if indices else []
+        )  # none on most pages
         return elements
 
     def elements_having(self, *names: str) -> list[int]:
         """Elements, in document order, that have an attribute with one of some names."""
         numbers = [self.names[name] for name in names if name in self.names]
-        return self.elements_with([place for each in numbers for place in self.place[self.name_of == each].tolist()])
+        return self.elements_with(
+            [index for each in numbers for index in self.first_index[self.name_of == each].tolist()]
+        )
 
-    def elements_and_values(self, by_place: dict[int, Value]) -> list[tuple[int, Value]]:
-        """Elements, in document order, that have one of the attributes at some places of ``first``, and its value."""
-        if not by_place:  # as on most pages, for most attributes
+    def elements_and_values(self, by_index: dict[int, Value]) -> list[tuple[int, Value]]:
+        """Elements, in document order, that have one of the attributes with some first indices, and its value."""
+        if not by_index:  # as on most pages, for most attributes
             return []
-        found: list[tuple[int, Value]] = core.elements_with(self.begin, self.first, by_place)
+        found: list[tuple[int, Value]] = core.elements_with(self.begin, self.first, by_index)
         return found
 
     def sum_per_element(self, by_first: NDArray[Number]) -> NDArray[Number]:

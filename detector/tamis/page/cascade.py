@@ -138,7 +138,7 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
     css, holding = own_css(page), sums_over_runs(page, runs_of_blocks(page, wanted) & page.is_nonblank) > 0
     browser = _of_browser(page, holding)
     found_rules, styles = _search(page, css, holding, _HIDING_RULES)
-    inline = {place: said.ways for place, style in styles if (said := SAID[style]).ways}
+    inline = {index: said.ways for index, style in styles if (said := SAID[style]).ways}
     rules = [
         (selector, said.ways)
         for _, selectors, _, said in _read_rules(page, found_rules)
@@ -167,8 +167,8 @@ def own_css(page: Page) -> bytes:
     """The page's own style sheets for the screen."""
     table, sheets = page.attributes, elements_with_names(page, "style")
     if sheets and not table.names.keys().isdisjoint(("media", "type")):
-        wrong = [place for media, place in table.first_index_by_value("media").items() if not holds(media or "all")]
-        wrong += [place for kind, place in table.first_index_by_value("type").items() if kind.lower() not in _CSS]
+        wrong = [index for media, index in table.first_index_by_value("media").items() if not holds(media or "all")]
+        wrong += [index for kind, index in table.first_index_by_value("type").items() if kind.lower() not in _CSS]
         others = frozenset(table.elements_with(wrong))
         sheets = [sheet for sheet in sheets if sheet not in others]
     texts = [page.raw_texts[sheet] for sheet in sheets if page.tag[page.parent[sheet]] not in _INERT]
@@ -189,8 +189,8 @@ def _of_browser(page: Page, holding: Flags) -> list[tuple[Flags, Said]]:
     if len(titles := elements_with_names(page, "title")) > 1:
         found.append((as_mask(page, titles[1:]), _NOT_RENDERED))
     if named := table.matching(_FOR_READERS):
-        places = [place for place, value in named if not _READERS_ONLY.isdisjoint(value.split())]
-        found.append((as_mask(page, table.elements_with(places)), _CLIPPED))
+        indices = [index for index, value in named if not _READERS_ONLY.isdisjoint(value.split())]
+        found.append((as_mask(page, table.elements_with(indices)), _CLIPPED))
     return [(among, said) for chosen, said in found if (among := chosen & holding).any()]
 
 
@@ -276,7 +276,7 @@ def find_values(page: Page, names: set[str], subjects: Flags, wanted: str = "") 
     css = own_css(page)
     if wanted:
         rules, styles = _search(page, css, subjects, wanted)
-        chosen = as_mask(page, page.attributes.elements_with([place for place, _ in styles])) & subjects
+        chosen = as_mask(page, page.attributes.elements_with([index for index, _ in styles])) & subjects
         for _, selectors, _, _ in _read_rules(page, rules, in_any_state=True):
             for selector in selectors:
                 chosen |= select(page, selector, among=subjects)
@@ -307,7 +307,7 @@ def _rank(
                 ranked.append(((1, place, selector.specificity(), order), chosen, said))
             for way in shows:
                 shown[way] |= select(page, selector, among=candidates[way], in_any_state=True) & ~chosen
-    inline = {place: SAID[style] for place, style in page.attributes.containing(wanted, "style")}
+    inline = {index: SAID[style] for index, style in page.attributes.containing(wanted, "style")}
     styled: dict[Said, list[int]] = {}
     for element, said in page.attributes.elements_and_values(inline):
         styled.setdefault(said, []).append(element)

@@ -123,8 +123,8 @@ def _with_words(page: Page, words: frozenset[str]) -> Flags:
     found: list[int] = []
     for name in ("class", "id"):
         values = page.attributes.first_index_by_value(name).items()
-        places = [place for value, place in values if not words.isdisjoint(map(str.lower, _WORD.findall(value)))]
-        found += page.attributes.elements_with(places)
+        indices = [index for value, index in values if not words.isdisjoint(map(str.lower, _WORD.findall(value)))]
+        found += page.attributes.elements_with(indices)
     return as_mask(page, found)
 
 
@@ -133,7 +133,7 @@ def _controls(page: Page) -> Flags:
     """bool[n], elements that a reader clicks to change the page."""
     table = page.attributes
     links = table.containing(("#", "javascript:"), "href")
-    found = table.elements_with([place for place, href in links if href.startswith(("#", "javascript:"))])
+    found = table.elements_with([index for index, href in links if href.startswith(("#", "javascript:"))])
     found += [element for element, role in page.attribute("role").items() if role in _ROLES]
     found += table.elements_having("aria-expanded", "onclick")
     is_link = (page.tag == TAG_ID["a"]) & ~as_mask(page, table.elements_having("href"))

@@ -279,7 +279,7 @@ class Page:
     def attribute(self, name: str) -> dict[int, str]:
         """Value of one attribute by element index, for the elements that carry it."""
         table = self.attributes
-        value_of = {place: value for value, place in table.first_index_by_value(name).items()}
+        value_of = {index: value for value, index in table.first_index_by_value(name).items()}
         return dict(table.elements_and_values(value_of))
 
 
@@ -302,7 +302,7 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
         names=found.pop("names"),
         data=found.pop("values"),
         begin=arrays.pop("attribute_begin"),
-        **{name: arrays.pop(name) for name in ("name_of", "place", "value_begin", "first")},
+        **{name: arrays.pop(name) for name in ("name_of", "first_index", "value_begin", "first")},
     )
     tag, parent, is_present = arrays["tag"], arrays["parent"], np.zeros(len(TAG_NAMES), bool)
     is_present[tag] = True

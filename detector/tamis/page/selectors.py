@@ -157,10 +157,10 @@ def _with_attribute(page: Page, tree: parser.Attrib) -> Flags:
         raise NotImplementedError(tree.operator)
     wanted = tree.value.value or ""
     if getattr(tree, "flag", None) == "i":  # from cssselect 1.6 on
-        places = [place for value, place in values.items() if compare(value.lower(), wanted.lower())]
+        indices = [index for value, index in values.items() if compare(value.lower(), wanted.lower())]
     else:
-        places = [place for value, place in values.items() if compare(value, wanted)]
-    return as_mask(page, page.attributes.elements_with(places))
+        indices = [index for value, index in values.items() if compare(value, wanted)]
+    return as_mask(page, page.attributes.elements_with(indices))
 
 
 def _combine(page: Page, chosen: Flags, combinator: str) -> Flags:

@@ -71,7 +71,7 @@ int read_attributes(const AttributeValues *values, AttributeReader *reader, uint
     reader->place.own = (Span){piece.data, piece.data + piece.length};
     piece.data += piece.length;
     for (i = 0; i < values->d; i++) {
-        int32_t name = values->name_of[i], place = values->place[i];
+        int32_t name = values->name_of[i], place = values->first_index[i];
         int kind = ITEMS(reader->kinds, uint8_t)[name];
         if (kind == UNCOUNTED) {
             continue;

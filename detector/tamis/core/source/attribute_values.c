@@ -83,10 +83,10 @@ static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Q
     return found;
 }
 
-/* Append the place and the value of an attribute to the lists of some predicates; 0, or -1 with an exception set. */
-static int put_match(PyObject *lists, uint32_t predicates, int32_t place, Span value)
+/* Append the index and the value of an attribute to the lists of some predicates; 0, or -1 with an exception set. */
+static int put_match(PyObject *lists, uint32_t predicates, int32_t index, Span value)
 {
-    PyObject *match = Py_BuildValue("iN", (int)place, decoded(value));
+    PyObject *match = Py_BuildValue("iN", (int)index, decoded(value));
     int failed = match == NULL;
     for (; predicates && !failed; predicates &= predicates - 1) {
         PyObject *predicate = PyLong_FromLong(__builtin_ctz(predicates));
@@ -100,7 +100,7 @@ static int put_match(PyObject *lists, uint32_t predicates, int32_t place, Span v
 }
 
 /* match_predicates(values, of_name: uint32[names], parts, of_part: uint32[parts], matches: defaultdict of lists): appends the
-                    places and values of the attributes that match each predicate to its list
+                    indices and values of the attributes that match each predicate to its list
 
    of_name: bits of the predicates on each name; parts: in lower case of ASCII, with line feeds between them; of_part:
    bits of the predicates of each. */
@@ -136,21 +136,21 @@ PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments
     }
     Py_END_ALLOW_THREADS
     for (i = 0; i < values.d; i++) {
-        if (found[i] && put_match(lists, found[i], values.place[i], value_of(&values, i)) < 0) {
+        if (found[i] && put_match(lists, found[i], values.first_index[i], value_of(&values, i)) < 0) {
             return NULL;
         }
     }
     Py_RETURN_NONE;
 }
 
-/* Mark the places of attributes that a list or a dictionary has; 0, or -1 with an exception set. */
-static int mark_places(PyObject *places, uint8_t *marks, Py_ssize_t count)
+/* Mark the indices of attributes that a list or a dictionary has; 0, or -1 with an exception set. */
+static int mark_indices(PyObject *indices, uint8_t *marks, Py_ssize_t count)
 {
-    int is_list = PyList_Check(places);
+    int is_list = PyList_Check(indices);
     Py_ssize_t i = 0, k, number;
-    PyObject *place, *value;
-    for (k = 0; is_list ? k < PyList_Size(places) : PyDict_Next(places, &i, &place, &value); k++) {
-        number = PyLong_AsSsize_t(is_list ? PyList_GetItem(places, k) : place);
+    PyObject *index, *value;
+    for (k = 0; is_list ? k < PyList_Size(indices) : PyDict_Next(indices, &i, &index, &value); k++) {
+        number = PyLong_AsSsize_t(is_list ? PyList_GetItem(indices, k) : index);
         if (PyErr_Occurred() || !check_arrays(number >= 0 && number < count)) {
             return -1;
         }
@@ -159,31 +159,31 @@ static int mark_places(PyObject *places, uint8_t *marks, Py_ssize_t count)
     return 0;
 }
 
-/* An element, or with a dictionary the element and what the place of its attribute stands for. */
-static PyObject *found_element(PyObject *places, Py_ssize_t element, uint32_t place)
+/* An element, or with a dictionary the element and what the index of its attribute stands for. */
+static PyObject *found_element(PyObject *indices, Py_ssize_t element, uint32_t index)
 {
     PyObject *key, *item;
-    if (PyList_Check(places)) {
+    if (PyList_Check(indices)) {
         return PyLong_FromSsize_t(element);
     }
-    key = PyLong_FromUnsignedLong(place);
-    item = key ? Py_BuildValue("nO", element, PyDict_GetItemWithError(places, key)) : NULL;
+    key = PyLong_FromUnsignedLong(index);
+    item = key ? Py_BuildValue("nO", element, PyDict_GetItemWithError(indices, key)) : NULL;
     Py_XDECREF(key);
     return item;
 }
 
-/* elements_with(begin: int32[n + 1], first: int32[a], places: list or dict) -> list of elements, or of elements and objects: the
-                 elements, in document order, with an attribute whose first equal one is at one of some places, and what the
-                 place stands for */
+/* elements_with(begin: int32[n + 1], first: int32[a], indices: list or dict) -> list of elements, or of elements and objects: the
+                 elements, in document order, with an attribute whose first equal one is at one of some indices, and what the
+                 index stands for */
 PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array begin = {0}, first = {0};
     SCOPED(free_memory) uint8_t *marks = NULL;
-    PyObject *places, *found, *item;
+    PyObject *indices, *found, *item;
     const int32_t *begins;
     Py_ssize_t i = 0, k, a;
-    if (!PyArg_ParseTuple(arguments, "O&O&O", in_4, &begin, in_4, &first, &places)
-        || !check_arrays((PyList_Check(places) || PyDict_Check(places)) && are_below(&first, first.length))) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O", in_4, &begin, in_4, &first, &indices)
+        || !check_arrays((PyList_Check(indices) || PyDict_Check(indices)) && are_below(&first, first.length))) {
         return NULL;
     }
     a = first.length;
@@ -191,16 +191,16 @@ PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
     if ((marks = calloc((size_t)a + 1, 1)) == NULL) {
         return PyErr_NoMemory();
     }
-    found = mark_places(places, marks, a) < 0 ? NULL : PyList_New(0);
+    found = mark_indices(indices, marks, a) < 0 ? NULL : PyList_New(0);
     for (k = 0; k < a && found != NULL; k++) {
-        uint32_t place = ITEMS(first, uint32_t)[k];
-        if (!marks[place]) {
+        uint32_t index = ITEMS(first, uint32_t)[k];
+        if (!marks[index]) {
             continue;
         }
         while (i + 1 < begin.length && begins[i + 1] <= k) {
             i++;
         }
-        item = check_arrays(i + 1 < begin.length) ? found_element(places, i, place) : NULL;
+        item = check_arrays(i + 1 < begin.length) ? found_element(indices, i, index) : NULL;
         if (item == NULL || PyList_Append(found, item) < 0) {
             Py_CLEAR(found);
         }
@@ -236,7 +236,7 @@ PyObject *core_elements_with_word(PyObject *Py_UNUSED(module), PyObject *argumen
         while (word = next_word(&value), word.begin < word.end) {
             if (word.end - word.begin == wanted.end - wanted.begin
                 && memcmp(word.begin, wanted.begin, (size_t)(word.end - word.begin)) == 0) {
-                has_word[values->place[i]] = 1;
+                has_word[values->first_index[i]] = 1;
                 is_any = 1;
                 break;
             }

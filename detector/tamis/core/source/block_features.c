@@ -30,7 +30,7 @@ static int is_display_none(Span style)
     return 0;
 }
 
-/* Read what the distinct attributes say of their elements, at the places of their first occurrence. The signature of a class
+/* Read what the distinct attributes say of their elements, at the indices of their first occurrence. The signature of a class
    is 1 + a checksum of it with "#" for every number. */
 static void read_values(Features *f)
 {
@@ -41,9 +41,9 @@ static void read_values(Features *f)
         int use = ITEMS(f->arrays[USES], uint8_t)[values->name_of[i]];
         int is_true = value.end - value.begin == 4 && !memcmp(value.begin, "true", 4);
         if (use & IS_CLASS) {
-            f->class_signature[values->place[i]] = 1 + (int64_t)core_crc32(0, f->stable, without_numbers(value, f->stable));
+            f->class_signature[values->first_index[i]] = 1 + (int64_t)core_crc32(0, f->stable, without_numbers(value, f->stable));
         }
-        f->hides[values->place[i]] = use & IS_HIDING || (use & HIDES_IF_TRUE && is_true)
+        f->hides[values->first_index[i]] = use & IS_HIDING || (use & HIDES_IF_TRUE && is_true)
                                      || (use & IS_STYLE && is_display_none(value));
     }
 }
@@ -147,11 +147,11 @@ static int count_repeats(Features *f, uint64_t *keys, int32_t *first)
     return 0;
 }
 
-/* Number the kinds of places of blocks; returns how many there are, or -1 without memory. */
-static Py_ssize_t number_places(Features *f, uint64_t *keys, int32_t *first)
+/* Number the kinds of regions of blocks; returns how many there are, or -1 without memory. */
+static Py_ssize_t number_regions(Features *f, uint64_t *keys, int32_t *first)
 {
     const PageArrays *page = &f->page;
-    Py_ssize_t b, places = 0;
+    Py_ssize_t b, regions = 0;
     for (b = 0; b < page->m; b++) {
         Py_ssize_t own = f->blocks[b].owner, parent = own ? page->parent[own] : 0, above = parent ? page->parent[parent] : 0;
         uint64_t around = f->elements[own].signature * 31 + f->elements[parent].signature * 7
@@ -162,9 +162,9 @@ static Py_ssize_t number_places(Features *f, uint64_t *keys, int32_t *first)
         return -1;
     }
     for (b = 0; b < page->m; b++) {
-        f->blocks[b].place = first[b] == b ? (int32_t)places++ : f->blocks[first[b]].place;
+        f->blocks[b].region = first[b] == b ? (int32_t)regions++ : f->blocks[first[b]].region;
     }
-    return places;
+    return regions;
 }
 
 /* ---- Blocks: whose they are, what encloses them, and what stands before and after them
@@ -244,7 +244,7 @@ int features_measure(Features *f)
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, more = n > m ? n : m;
     SCOPED(free_memory) uint64_t *keys = calloc(more + 1, sizeof(uint64_t) + sizeof(int32_t));
     int32_t *first = (int32_t *)(void *)(keys + more + 1);
-    Py_ssize_t places;
+    Py_ssize_t regions;
     if (keys == NULL) {
         return -1;
     }
@@ -255,13 +255,13 @@ int features_measure(Features *f)
     look_at_elements(f);
     find_owners(f);
     if (count_siblings(f, keys, first) < 0 || count_repeats(f, keys, first) < 0
-        || (places = number_places(f, keys, first)) < 0) {
+        || (regions = number_regions(f, keys, first)) < 0) {
         return -1;
     }
     count_enclosing(f);
     look_at_blocks(f);
     sum_odds(f);
-    return describe_places(f, places);
+    return describe_regions(f, regions);
 }
 
 /* ---- Memory, and a page's arguments */
@@ -270,7 +270,7 @@ void features_release(Features *f)
 {
     free(f->zeroed);
     free(f->scratch);
-    free(f->places);
+    free(f->regions);
     arrays_release(f->arrays, BORROWED);
     Py_XDECREF(f->lower);
 }

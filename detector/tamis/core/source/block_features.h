@@ -29,11 +29,11 @@ static inline uint32_t sets_of(int16_t tag)
 /* Of names of attributes, bits: _USES. */
 enum { IS_NAMING = 1, IS_CLASS = 2, IS_HIDING = 4, HIDES_IF_TRUE = 8, IS_STYLE = 16 };
 
-enum { LEVELS = 6, OF_CONTAINER = 15, TAGGED_LEVELS = 3, CONTAINER_TAGS = 5, OF_PLACE = 10 };
+enum { LEVELS = 6, OF_CONTAINER = 15, TAGGED_LEVELS = 3, CONTAINER_TAGS = 5, OF_REGION = 10 };
 enum { ENCLOSING = 18, OF_WORDING = ENCLOSING + GROUPS + 6, OF_POSITION = 14, OF_NEIGHBOURS = 21 };
 enum { OF_CONTAINERS = LEVELS * (OF_CONTAINER + 1) + TAGGED_LEVELS * CONTAINER_TAGS };
 enum { OF_WORDS = 4, NAME_LEVELS = 4, OF_TOKENS = OF_WORDS + 4 + NAME_LEVELS };
-enum { FEATURES = OF_WORDING + OF_POSITION + OF_CONTAINERS + OF_NEIGHBOURS + OF_PLACE + OF_TOKENS };
+enum { FEATURES = OF_WORDING + OF_POSITION + OF_CONTAINERS + OF_NEIGHBOURS + OF_REGION + OF_TOKENS };
 enum { PAGE_FEATURES = 24 };
 
 /* Hashed words and names are entries of tables of log-odds; tamis.features has the same number. */
@@ -45,7 +45,7 @@ typedef struct {
     int32_t last_heading, last_long, next_long; /* blocks, maybe this one; -1 without one */
     int32_t overlap;         /* distinct words of the title in it */
     int32_t repeats;         /* other blocks of the same text */
-    int32_t place;           /* the kind of place that it is in */
+    int32_t region;           /* the kind of region that it is in */
     int32_t container;       /* the innermost */
     int32_t owner;           /* the element of the run with the most letters and digits, of several the first */
     float words[OF_WORDS];  /* total, mean, lowest and highest log-odds of its words */
@@ -78,7 +78,7 @@ typedef struct {
     double title_words;         /* distinct ones */
     double total[COUNTS];       /* of the page, at least 1 */
     Py_ssize_t h1, h1_blocks;   /* the longest block in an h1, -1 without one, and how many there are */
-    float *places;              /* [places][OF_PLACE] */
+    float *regions;              /* [regions][OF_REGION] */
     char *zeroed;               /* memory of the arrays up to `hides` */
     Block *blocks;              /* m */
     Element *elements;          /* n + 1 */
@@ -123,8 +123,8 @@ void features_of_page(const Features *f, double *to);
 /* Read what the first and last characters of the blocks are. */
 void read_borders(Features *f);
 
-/* Compute the features of this many kinds of places; 0, or -1 without memory. */
-int describe_places(Features *f, Py_ssize_t places);
+/* Compute the features of this many kinds of regions; 0, or -1 without memory. */
+int describe_regions(Features *f, Py_ssize_t regions);
 
 static inline int64_t in_subtree(const Features *f, Py_ssize_t element, int count)
 {

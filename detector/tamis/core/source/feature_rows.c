@@ -209,51 +209,51 @@ static void write_containers(const Features *f, Py_ssize_t b, float *row)
     }
 }
 
-/* ---- Blocks in the same kind of place, such as the titles of a list of teasers */
+/* ---- Blocks in the same kind of region, such as the titles of a list of teasers */
 
 typedef struct {
     int64_t number, characters, words, linked, ends, repeated;
     double squares;
     Py_ssize_t first, last;
-} Place;
+} Region;
 
-static void describe_place(const Place *place, double page_characters, double m, float *to)
+static void describe_region(const Region *region, double page_characters, double m, float *to)
 {
-    double number = (double)place->number, words = (double)place->words, mean = words / number;
+    double number = (double)region->number, words = (double)region->words, mean = words / number;
     to[0] = (float)log_of(number);
     to[1] = (float)log_of(mean);
-    to[2] = (float)((double)place->linked / larger((double)place->characters, 1));
-    to[3] = (float)((double)place->ends / larger(words, 1));
-    to[4] = (float)((double)place->characters / page_characters);
-    to[5] = (float)((double)(place->last - place->first + 1) / number);
-    to[6] = (float)((double)place->first / m);
-    to[7] = (float)((double)place->last / m);
-    to[8] = (float)log_of(sqrt(larger(place->squares / number - mean * mean, 0)));
-    to[9] = (float)((double)place->repeated / number);
+    to[2] = (float)((double)region->linked / larger((double)region->characters, 1));
+    to[3] = (float)((double)region->ends / larger(words, 1));
+    to[4] = (float)((double)region->characters / page_characters);
+    to[5] = (float)((double)(region->last - region->first + 1) / number);
+    to[6] = (float)((double)region->first / m);
+    to[7] = (float)((double)region->last / m);
+    to[8] = (float)log_of(sqrt(larger(region->squares / number - mean * mean, 0)));
+    to[9] = (float)((double)region->repeated / number);
 }
 
-int describe_places(Features *f, Py_ssize_t count)
+int describe_regions(Features *f, Py_ssize_t count)
 {
     Py_ssize_t m = f->page.m, b, i;
-    SCOPED(free_memory) Place *places = calloc((size_t)count + 1, sizeof(Place));
-    f->places = malloc(sizeof(float) * OF_PLACE * (size_t)count + 1);
-    if (places == NULL || f->places == NULL) {
+    SCOPED(free_memory) Region *regions = calloc((size_t)count + 1, sizeof(Region));
+    f->regions = malloc(sizeof(float) * OF_REGION * (size_t)count + 1);
+    if (regions == NULL || f->regions == NULL) {
         return -1;
     }
     for (b = 0; b < m; b++) {
-        Place *place = &places[f->blocks[b].place];
+        Region *region = &regions[f->blocks[b].region];
         double words = (double)count_of(f, b, WORDS);
-        place->first = place->number++ ? place->first : b;
-        place->last = b;
-        place->characters += count_of(f, b, CHARACTERS);
-        place->words += count_of(f, b, WORDS);
-        place->linked += count_of(f, b, LINKED);
-        place->ends += count_of(f, b, SENTENCE_ENDS);
-        place->squares += words * words;
-        place->repeated += f->blocks[b].repeats > 0;
+        region->first = region->number++ ? region->first : b;
+        region->last = b;
+        region->characters += count_of(f, b, CHARACTERS);
+        region->words += count_of(f, b, WORDS);
+        region->linked += count_of(f, b, LINKED);
+        region->ends += count_of(f, b, SENTENCE_ENDS);
+        region->squares += words * words;
+        region->repeated += f->blocks[b].repeats > 0;
     }
     for (i = 0; i < count; i++) {
-        describe_place(&places[i], f->total[CHARACTERS], (double)m, f->places + i * OF_PLACE);
+        describe_region(&regions[i], f->total[CHARACTERS], (double)m, f->regions + i * OF_REGION);
     }
     return 0;
 }
@@ -265,8 +265,8 @@ void features_of_block(const Features *f, Py_ssize_t b, float *row)
     write_containers(f, b, row += OF_POSITION);
     write_neighbours(f, b, row += OF_CONTAINERS);
     row += OF_NEIGHBOURS;
-    memcpy(row, f->places + (Py_ssize_t)f->blocks[b].place * OF_PLACE, sizeof *row * OF_PLACE);
-    write_odds(f, b, row + OF_PLACE);
+    memcpy(row, f->regions + (Py_ssize_t)f->blocks[b].region * OF_REGION, sizeof *row * OF_REGION);
+    write_odds(f, b, row + OF_REGION);
 }
 
 /* ---- The whole page */

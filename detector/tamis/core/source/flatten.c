@@ -32,7 +32,7 @@ enum { MOST_KEPT = 32 << 20 }; /* bytes of freed memory at the end of the heap; 
     DO(int32_t, attribute_begin, elements[i].attribute_begin, n + 1) \
     DO(int32_t, first, first[i], a) \
     DO(int32_t, name_of, attributes.items[flat->values.items[i].group].note - 1, d) \
-    DO(int32_t, place, values.items[i].note, d) \
+    DO(int32_t, first_index, values.items[i].note, d) \
     DO(int64_t, value_begin, values.items[i].begin, d + 1)
 
 /* Bytes for `count` items, so that the next array is aligned. */

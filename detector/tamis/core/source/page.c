@@ -77,7 +77,7 @@ static int is_sound(const PageArrays *page)
     for (i = 0; i < (int32_t)page->m; i++) {
         wrong |= page->block_run_begin[i] == page->block_run_end[i];
     }
-    return !wrong && page->values.places <= page->a && page->attribute_begin[0] == 0 && page->attribute_begin[n] == page->a
+    return !wrong && page->values.indices <= page->a && page->attribute_begin[0] == 0 && page->attribute_begin[n] == page->a
            && are_slices(page->run_begin, page->run_end, page->n, page->r)
            && are_slices(page->block_begin, page->block_end, page->n, page->m)
            && are_slices(page->attribute_begin, page->attribute_begin + 1, page->n, page->a)
@@ -174,7 +174,7 @@ static int read_attributes(PyObject *tuple, CheckedAttributes *checked)
     const Array *arrays = checked->arrays;
     AttributeValues *values = &checked->values;
     Py_ssize_t i;
-    int32_t name = -1, place = -1;
+    int32_t name = -1, last = -1;
     int wrong = 0;
     if (!arrays_borrow(tuple, checked->arrays, sizes, ATTRIBUTE_ARRAYS)) {
         return 0;
@@ -183,17 +183,17 @@ static int read_attributes(PyObject *tuple, CheckedAttributes *checked)
     values->data = ITEMS(arrays[0], unsigned char);
     values->begin = ITEMS(arrays[1], int64_t);
     values->name_of = ITEMS(arrays[2], int32_t);
-    values->place = ITEMS(arrays[3], int32_t);
+    values->first_index = ITEMS(arrays[3], int32_t);
     if (!check_arrays(arrays[1].length == values->d + 1 && arrays[3].length == values->d)) {
         return 0;
     }
     for (i = 0; i < values->d; i++) {
-        wrong |= (values->begin[i] > values->begin[i + 1]) | (values->name_of[i] < 0) | (values->place[i] < 0);
+        wrong |= (values->begin[i] > values->begin[i + 1]) | (values->name_of[i] < 0) | (values->first_index[i] < 0);
         name = values->name_of[i] > name ? values->name_of[i] : name;
-        place = values->place[i] > place ? values->place[i] : place;
+        last = values->first_index[i] > last ? values->first_index[i] : last;
     }
     values->names = (Py_ssize_t)name + 1;
-    values->places = (Py_ssize_t)place + 1;
+    values->indices = (Py_ssize_t)last + 1;
     return check_arrays(!wrong && values->begin[0] >= 0 && values->begin[values->d] <= arrays[0].length);
 }
 
@@ -204,7 +204,7 @@ static void free_attributes(PyObject *capsule)
     free(checked);
 }
 
-/* checked_attributes(values: bytes, value_begin: int64[d + 1], name_of: int32[d], place: int32[d]) -> capsule, which holds
+/* checked_attributes(values: bytes, value_begin: int64[d + 1], name_of: int32[d], first_index: int32[d]) -> capsule, which holds
    them */
 PyObject *core_checked_attributes(PyObject *Py_UNUSED(module), PyObject *arguments)
 {

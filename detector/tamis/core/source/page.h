@@ -5,12 +5,12 @@
 #include "core.h"
 
 /* The d distinct attributes of a page, tamis.page.attributes.AttributeTable: values lie in the data, names are below
-   `names`, and places, of their first occurrence, below `places`. */
+   `names`, and indices of their first occurrence below `indices`. */
 typedef struct {
-    Py_ssize_t d, names, places;
+    Py_ssize_t d, names, indices;
     const unsigned char *data;
     const int64_t *begin;
-    const int32_t *name_of, *place;
+    const int32_t *name_of, *first_index;
 } AttributeValues;
 
 /* Of n elements, m blocks, r runs and a attributes. The parent of an element other than the first comes before it, ends come
@@ -25,7 +25,7 @@ typedef struct {
     const int64_t *run_offset;              /* r + 1, in characters of the text */
     const uint8_t *is_nonblank;                 /* r */
     Span text;
-    AttributeValues values; /* with places below a */
+    AttributeValues values; /* with indices below a */
 } PageArrays;
 
 /* Converters as in core.h; they take the capsules of Page.arrays and AttributeTable.arrays. */

@@ -96,7 +96,7 @@ PyObject *core_find_places(PyObject *Py_UNUSED(module), PyObject *arguments)
     Py_BEGIN_ALLOW_THREADS
     for (i = 0; i < page.values.d; i++) {
         if (page.values.name_of[i] == name) {
-            classes[page.values.place[i]] = hash_classes(value_of(&page.values, i), (unsigned char *)at);
+            classes[page.values.first_index[i]] = hash_classes(value_of(&page.values, i), (unsigned char *)at);
         }
     }
     hash_paths(&page, classes, paths);

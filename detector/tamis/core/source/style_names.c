@@ -99,7 +99,7 @@ static void note_names(StyleNames *style)
     for (i = 0; i < values->d; i++) {
         Attribute *attribute = &style->attributes[values->name_of[i]];
         int which;
-        for (which = 0; which <= style->is_of_subject[values->place[i]]; which++) {
+        for (which = 0; which <= style->is_of_subject[values->first_index[i]]; which++) {
             if (!attribute->is_noted[which]) {
                 attribute->is_noted[which] = 1;
                 add_name(&style->names[which], attribute->name, '[');

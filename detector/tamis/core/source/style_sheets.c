@@ -345,11 +345,11 @@ static int put_styles(Sheet *sheet, PyObject *styles)
     for (i = 0; i < names->page.values.d && !names->is_lax; i++) {
         Span value = value_of(&names->page.values, i);
         if (is_word(names->attributes[names->page.values.name_of[i]].name, "style") && may_hide(sheet, value)) {
-            SCOPED(release_object) PyObject *style = Py_BuildValue("iN", (int)names->page.values.place[i], decoded(value));
+            SCOPED(release_object) PyObject *style = Py_BuildValue("iN", (int)names->page.values.first_index[i], decoded(value));
             if (style == NULL || PyList_Append(styles, style) < 0) {
                 return -1;
             }
-            is_any |= names->is_of_subject[names->page.values.place[i]];
+            is_any |= names->is_of_subject[names->page.values.first_index[i]];
         }
     }
     return is_any ? 0 : PyList_SetSlice(styles, 0, PyList_Size(styles), NULL);

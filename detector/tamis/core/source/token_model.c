@@ -217,7 +217,7 @@ int read_names(Features *f)
         if (found < 0) {
             return -1;
         }
-        of_attribute[values->place[i]] = (Parts){to, to + found};
+        of_attribute[values->first_index[i]] = (Parts){to, to + found};
         to += found;
     }
     for (i = 0; i < page->n; i++) {
