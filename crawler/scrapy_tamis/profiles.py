@@ -132,7 +132,7 @@ def find_repeated_parts(
 
 def _find_repeated(hashed: HashedPage, counts: LossyCounts | Labels, min_pages: float) -> list[RepeatedPart]:
     page = hashed.page
-    df = hashed.frequencies(page, counts.df(hashed.fingerprints))
+    df = hashed.frequencies(counts.df(hashed.fingerprints))
     repeated = df[: page.n] >= min_pages
     above = np.append(repeated, False)[page.parent]  # the root's parent is -1
     tops = np.flatnonzero(repeated & ~above & (page.block_end > page.block_begin))
