@@ -141,7 +141,7 @@ class Cleaner:
         return await self._in_thread(work)
 
     def without_text(self, url: str | None, status: str) -> CleanedItem:
-        """Return the item of a page that nobody is to read, with a status that says why."""
+        """Return an item without text, with a status that says why."""
         item = clean_item("", url, None, self.model, self.options)
         item.values["status"] = status
         return item

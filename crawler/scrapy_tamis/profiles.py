@@ -113,7 +113,7 @@ class RepeatedPart:
 def find_repeated_parts(
     pages: Sequence[HashedPage], counts: LossyCounts | Labels, min_fraction: float = 0.3
 ) -> list[RepeatedPart]:
-    """Return the topmost elements of the pages that repeat, those of the page with most repeated text first."""
+    """Return the topmost repeated elements; the page with most repeated text comes first."""
     found: dict[tuple[str, str], RepeatedPart] = {}
     selectors: set[str] = set()
     min_pages = max(_MIN_PAGES, min_fraction * counts.pages)

@@ -140,8 +140,8 @@ class Worker:
             page: HTML, or the number of a page that was read.
             url: address of the page.
             df: attribute of the :class:`SiteEvidence`; ``None`` without counts.
-            pages: another one; 0 without counts.
-            label_version: the last one, likewise.
+            pages: the same; 0 without counts.
+            label_version: the same; 0 without counts.
             model: another model than the crawl's.
             rules: the values of each :class:`Rule`.
         """

@@ -89,7 +89,7 @@ class HashedPage(HashedUnits):
         return cls(fingerprints, masses, contents_id, main_id, page, units, model_version)
 
     def frequencies(self, df: NDArray[np.int64]) -> NDArray[np.int64]:
-        """int64[n + m] and the codes, pages of the host that contain each, from those of the counted units."""
+        """int64, pages of the host that contain each unit and code, from ``df`` of the counted units (int64[k])."""
         return spread_frequencies(self.page, self.units, df)
 
 

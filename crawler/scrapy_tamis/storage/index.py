@@ -1,8 +1,8 @@
 """The near-duplicate index in Redis, on one server or a cluster: plain keys with an expiry, two for each original.
 
 The *home* of an original, its first key, holds its sketch and its address, and its second key, an alias, the name of
-the home (:class:`tamis.duplicates.Windows`). Near-duplicates take no memory. Keys that originals share, as those of the
-reports of a series do, hold the last eight.
+the home (:class:`tamis.duplicates.Windows`). Near-duplicates take no memory. A key that several originals
+share, such as reports of a series, holds the last eight.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class HostKeys(NamedTuple):
         nodes: hash, the counts of nodes on several pages.
         guard: string, the ids of the pages counted and of their contents.
         contents: hash, the fingerprints that were counted of each page.
-        singles_0: set, the nodes on one page; the further ones likewise.
+        singles_0 to singles_7: sets, the nodes on one page.
     """
 
     state: str
