@@ -156,7 +156,7 @@ def compare(settled: SettledHost, pages: Sequence[CountedPage]) -> tuple[int, in
     for page in pages:
         hashed = page.hashed
         df = settled.frequencies(settled.fractions_of(hashed.fingerprints))
-        found = site_level_templates(hashed.page, hashed.frequencies(hashed.page, df), settled.pages)[hashed.page.n :]
+        found = site_level_templates(hashed.page, hashed.frequencies(df), settled.pages)[hashed.page.n :]
         right += int(page.characters[found & page.exact].sum())
         wrong += int(page.characters[found & ~page.exact].sum())
         missed += int(page.characters[~found & page.exact].sum())

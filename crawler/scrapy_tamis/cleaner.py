@@ -91,10 +91,11 @@ class Cleaner:
         if (read := await self.pool.read(html, url)) is not None:
             return read
 
-        def work() -> HashedPage:
-            return HashedPage.of(Page.parse(html, url, limits=self.options.limits), self.model)
-
+        work = partial(self._read_here, html, url)
         return work() if self.is_light(html) else await self._in_thread(work)
+
+    def _read_here(self, html: str | bytes, url: str | None) -> HashedPage:
+        return HashedPage.of(Page.parse(html, url, limits=self.options.limits), self.model)
 
     async def clean(
         self,
@@ -126,17 +127,22 @@ class Cleaner:
             if cleaned is not None:
                 self._count(stats.ITEMS_IN_PROCESS)
                 return cleaned
-        page = hashed.page if isinstance(hashed, HashedPage) else html
         page_model = self.model if model is None else load_model(model)
-        work = partial(clean_item, page, url, hashed, evidence, page_model, self.options, rules)
+
+        def work() -> CleanedItem:
+            page = hashed if isinstance(hashed, HashedPage) else html
+            if evidence is not None and page is html:  # the process that has read it is lost, and there is no other
+                page = self._read_here(html, url)
+            return clean_item(page, url, evidence, page_model, self.options, rules)
+
         if self.is_light(html):
             return work()
         self._count(stats.ITEMS_IN_THREAD)
         return await self._in_thread(work)
 
     def without_text(self, url: str | None, status: str) -> CleanedItem:
-        """Return the item of a page that nobody is to read, with a status that says why."""
-        item = clean_item("", url, None, None, self.model, self.options)
+        """Return an item without text, with a status that says why."""
+        item = clean_item("", url, None, self.model, self.options)
         item.values["status"] = status
         return item
 

@@ -131,24 +131,21 @@ class Tamis(Component):
 
         From the third address of a host with one text on, its ``status`` is ``repeated``.
         """
+        url, hashed, evidence = source.url, source.hashed, source.evidence
+        is_new = not source.html  # else the middleware has read it, or found it too large
         try:
             if source.failure is not None:
                 raise source.failure
-            return await self._clean(html, source)
+            if is_new and self.counts is not None and url is not None and source.site and not kind_of_data(html):
+                with suppress(PageTooLarge):
+                    hashed = await self.cleaner.read(html, url)
+                if hashed is not None:
+                    with self.step("look up the counts", stats.ITEMS_INCOMPLETE, url):
+                        evidence = await self.counts.read(source.site, hashed.fingerprints)
+            rules = source.options.rules_of(self.config.rules, url)
+            cleaned = await self.cleaner.clean(html, url, hashed, evidence, source.options.model, rules)
         except PageFailedError as error:
-            return self.cleaner.without_text(source.url, error.status)
-
-    async def _clean(self, html: str | bytes, source: ItemSource) -> CleanedItem:
-        url, hashed, evidence = source.url, source.hashed, source.evidence
-        is_new = not source.html  # else the middleware has read it, or found it too large
-        if is_new and self.counts is not None and url is not None and source.site and not kind_of_data(html):
-            with suppress(PageTooLarge):
-                hashed = await self.cleaner.read(html, url)
-            if hashed is not None:
-                with self.step("look up the counts", stats.ITEMS_INCOMPLETE, url):
-                    evidence = await self.counts.read(source.site, hashed.fingerprints)
-        rules = source.options.rules_of(self.config.rules, url)
-        cleaned = await self.cleaner.clean(html, url, hashed, evidence, source.options.model, rules)
+            return self.cleaner.without_text(url, error.status)
         if url is not None and cleaned.status in _WITH_TEXT and self._repeated_texts.is_repeated(url, cleaned.text):
             cleaned.values["status"] = "repeated"
             message = "%s has the text of two other addresses of its host; such items have the status 'repeated'"

@@ -113,7 +113,7 @@ def read_page(name: str) -> bytes:
 
 
 def _is_json_lines(html: bytes) -> bool:
-    """Whether a document is JSON objects, one a line, as of a crawl."""
+    """Whether a document is JSON objects, one a line, as a crawl writes them."""
     first, _, rest = html.lstrip().partition(b"\n")
     if not (first.startswith(b"{") and rest.lstrip().startswith(b"{")):
         return False
@@ -132,7 +132,7 @@ def read_document(name: str, url: str | None = None, *, obey_robots: bool = True
 
 
 def parse_readable(pages: Iterable[_Thing], read: Callable[[_Thing], Document]) -> Iterator[Page]:
-    """Read and parse pages; those of which one or the other fails are left out."""
+    """Read and parse pages; leave out those that cannot be read or parsed."""
     for each in pages:
         with suppress(InputError, OSError, LookupError, ValueError):  # such as a page that is too large
             yield read(each).parse()
@@ -156,7 +156,7 @@ def fetch(url: str, *, obey_robots: bool = True) -> Document:
         except Exception as error:
             answer.set_exception(error)
 
-    # A server that sends a byte now and then, or a name that nobody resolves, ends no call: only the wait for it ends.
+    # The call itself may never end, as with a server that sends a byte now and then: only the wait for it does.
     threading.Thread(target=work, daemon=True).start()
     try:
         fetched = answer.result(_TIMEOUT_S)

@@ -6,15 +6,16 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrapy_tamis.losses import measure_losses
+from scrapy_tamis.storage.evidence import HashedPage
 from tamis.cleaning import clean
 from tamis.duplicates import shingles
-from tamis.page.page import DEFAULT_LIMITS, Limits, Page
+from tamis.page.page import DEFAULT_LIMITS, Limits
 from tamis.site import PageCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from scrapy_tamis.storage.evidence import HashedUnits, SiteEvidence
+    from scrapy_tamis.storage.evidence import SiteEvidence
     from tamis.cleaning import Cleaned
     from tamis.models import Model
     from tamis.rules import Rule
@@ -112,22 +113,20 @@ class CleaningOptions:
 
 
 def clean_item(
-    html: str | bytes | Page,
+    html: str | bytes | HashedPage,
     url: str | None,
-    hashed: HashedUnits | None,
     evidence: SiteEvidence | None,
     model: Model,
     options: CleaningOptions,
     rules: tuple[Rule, ...] = (),
 ) -> CleanedItem:
-    """Clean a page for an item, with the counts of its site where they are known."""
-    site = None
-    if hashed is not None and evidence is not None:
-        html = html if isinstance(html, Page) else Page.parse(html, url, limits=options.limits)
-        df = hashed.frequencies(html, evidence.df)
-        if hashed.model_version != model.version:  # another model's scores at the places of a page say nothing here
-            df = df[: html.n + html.m]
+    """Clean a page for an item; ``evidence`` has the counts of its site for one that was hashed."""
+    page, site = html.page if isinstance(html, HashedPage) else html, None
+    if isinstance(html, HashedPage) and evidence is not None:
+        df = html.frequencies(evidence.df)
+        if html.model_version != model.version:  # another model's scores at the places of a page say nothing here
+            df = df[: html.page.n + html.page.m]
         site = PageCounts(df, evidence.pages)
-    cleaned = clean(html, url, model=model, limits=options.limits, site=site, rules=rules, **options.switches)
+    cleaned = clean(page, url, model=model, limits=options.limits, site=site, rules=rules, **options.switches)
     losses = measure_losses(cleaned) if options.measures_losses else {}
     return CleanedItem(Outcome(cleaned, evidence).values(options.outputs), losses)

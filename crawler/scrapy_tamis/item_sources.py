@@ -114,7 +114,7 @@ class ItemSource:
         site: site that the page counts for, if any.
         html: the text and body of the response; an item that holds one of them holds this very page.
         hashed: fingerprints of the page, with the page itself if the crawl's own process has read it.
-        failure: why nobody is to read the page.
+        failure: why the page is not to be read again.
     """
 
     url: str | None = None

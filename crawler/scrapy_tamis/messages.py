@@ -12,7 +12,7 @@ _KEY: Final = re.compile(
     r"(?i)([?&;][\w.%-]{0,60}(?:key|token|secret|pass(?:word|wd)?|pwd|auth|credential|sig(?:nature)?|sess(?:ion)?_?(?:id)?)=)"
     r"[^\s&;#'\"<>()]+"
 )
-"""A parameter of a query by whose name its value is nobody else's to know."""
+"""A query parameter whose name says that its value is secret."""
 
 
 def loggable(text: object) -> str:

@@ -82,7 +82,7 @@ class CleanItems(Component):
             done.set_result(None)
 
     async def close_spider(self) -> None:
-        """Wait for the items in hand: ``scrapy parse`` shows them without waiting."""
+        """Wait for the items on their way: ``scrapy parse`` shows them without waiting."""
         if self._in_hand:
             await asyncio.wait(self._in_hand, timeout=_CLOSE_TIMEOUT_S)
 
@@ -250,7 +250,7 @@ def fill_field(adapter: ItemAdapter, field: str, value: object) -> str | None:
 
 
 def _default_of(kind: type, field: str) -> object:
-    """Return the default of a field that a class declares, which nobody has set then; ``None`` without one."""
+    """Return the default of a declared field, which the user has not set; ``None`` without one."""
     for declared in (getattr(kind, "__dataclass_fields__", {}), getattr(kind, "model_fields", {})):
         if field in declared:
             return declared[field].default

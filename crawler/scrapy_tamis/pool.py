@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 
 class PageFailedError(Exception):
-    """A page that processes die of, or hang on: nobody else is to read it.
+    """A page that processes die of, or hang on: it is not read again.
 
     Attributes:
         status: ``crashed`` or ``timed_out``.
@@ -307,7 +307,7 @@ class CleaningPool:
         return None if process is None else CleanedItem(*found)
 
     async def close(self) -> None:
-        """End the processes; the pages that they have in hand are given up."""
+        """End the processes, and give up the pages that they work on."""
         running = list(self._running)
         for each in running:
             each.cancel()

@@ -113,7 +113,7 @@ class RepeatedPart:
 def find_repeated_parts(
     pages: Sequence[HashedPage], counts: LossyCounts | Labels, min_fraction: float = 0.3
 ) -> list[RepeatedPart]:
-    """Return the topmost elements of the pages that repeat, those of the page with most repeated text first."""
+    """Return the topmost repeated elements; the page with most repeated text comes first."""
     found: dict[tuple[str, str], RepeatedPart] = {}
     selectors: set[str] = set()
     min_pages = max(_MIN_PAGES, min_fraction * counts.pages)
@@ -132,7 +132,7 @@ def find_repeated_parts(
 
 def _find_repeated(hashed: HashedPage, counts: LossyCounts | Labels, min_pages: float) -> list[RepeatedPart]:
     page = hashed.page
-    df = hashed.frequencies(page, counts.df(hashed.fingerprints))
+    df = hashed.frequencies(counts.df(hashed.fingerprints))
     repeated = df[: page.n] >= min_pages
     above = np.append(repeated, False)[page.parent]  # the root's parent is -1
     tops = np.flatnonzero(repeated & ~above & (page.block_end > page.block_begin))

@@ -1,4 +1,4 @@
-"""Repeated pages: one text at many addresses of a host, as of soft 404s, login and consent walls, loops of sessions."""
+"""Repeated pages: one text at many addresses of a host, such as soft 404s, login walls and session loops."""
 
 from __future__ import annotations
 

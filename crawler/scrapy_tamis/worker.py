@@ -14,7 +14,7 @@ import struct
 import traceback
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -117,7 +117,9 @@ class Worker:
             self._kept[self._pages_read] = hashed
             while sum(kept.page.n + kept.page.m for kept in self._kept.values()) > MAX_KEPT_UNITS:
                 del self._kept[next(iter(self._kept))]
-        return self._pages_read, links_of(page) if with_links else None, *hashed.values()
+        links = links_of(page) if with_links else None
+        ids = hashed.contents_id, hashed.main_text_id
+        return self._pages_read, links, hashed.fingerprints, hashed.masses, *ids
 
     def clean(
         self,
@@ -138,23 +140,20 @@ class Worker:
             page: HTML, or the number of a page that was read.
             url: address of the page.
             df: attribute of the :class:`SiteEvidence`; ``None`` without counts.
-            pages: another one; 0 without counts.
-            label_version: the last one, likewise.
+            pages: the same; 0 without counts.
+            label_version: the same; 0 without counts.
             model: another model than the crawl's.
             rules: the values of each :class:`Rule`.
         """
-        hashed = evidence = None
-        if isinstance(page, int):
-            if (hashed := self._kept.pop(page, None)) is None:
-                raise PageGoneError
-        elif df is not None:
-            hashed = HashedPage.of(Page.parse(page, url, limits=self._options.limits), self._model)
-        if df is not None:
-            evidence = SiteEvidence(df, pages, label_version)
-        html = cast("str | bytes", page) if hashed is None else hashed.page
+        html: str | bytes | HashedPage | None = self._kept.pop(page, None) if isinstance(page, int) else page
+        if html is None:
+            raise PageGoneError
+        evidence = None if df is None else SiteEvidence(df, pages, label_version)
+        if evidence is not None and not isinstance(html, HashedPage):
+            html = HashedPage.of(Page.parse(html, url, limits=self._options.limits), self._model)
         page_model = self._model if model is None else load_model(model)
         page_rules = tuple(Rule(*rule) for rule in rules)
-        cleaned = clean_item(html, url, hashed, evidence, page_model, self._options, page_rules)
+        cleaned = clean_item(html, url, evidence, page_model, self._options, page_rules)
         return cleaned.values, cleaned.losses
 
 

@@ -77,7 +77,7 @@ def test_what_another_model_scored_at_the_places_of_a_page_is_not_counted():
     page, other = Page.parse(story(3), "http://a/"), load_model("blocks-self-taught")
     hashed = HashedPage.of(page, load_model())
     df = np.full(len(hashed.fingerprints), 20)
-    leaves = hashed.frequencies(page, df)[: page.n + page.m]
-    item = clean_item(page, None, hashed, SiteEvidence(df, 40), other, CleaningOptions(outputs=("segments",)))
+    leaves = hashed.frequencies(df)[: page.n + page.m]
+    item = clean_item(hashed, None, SiteEvidence(df, 40), other, CleaningOptions(outputs=("segments",)))
     expected = clean(page, model=other, site=PageCounts(leaves, 40))
     assert item.values["segments"] == [asdict(segment) for segment in expected.segments]

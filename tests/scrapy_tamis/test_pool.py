@@ -67,7 +67,7 @@ async def until(holds) -> None:
 
 
 def here(html: str | bytes):
-    return clean_item(html, URL, None, None, load_model(), OPTIONS)
+    return clean_item(html, URL, None, load_model(), OPTIONS)
 
 
 async def test_the_values_are_those_of_the_crawls_own_process(pool):
@@ -76,8 +76,8 @@ async def test_the_values_are_those_of_the_crawls_own_process(pool):
         cleaned, expected = await pool.clean(html, URL), here(html)
         assert cleaned.values == expected.values
         read, expected = await pool.read(html, URL), HashedPage.of(Page.parse(html, URL), load_model())
-        assert (read.size, read.contents_id, read.links) == (expected.size, expected.contents_id, None)
-        for array in ("units", "fingerprints", "masses"):
+        assert (read.contents_id, read.main_text_id, read.links) == (expected.contents_id, expected.main_text_id, None)
+        for array in ("fingerprints", "masses"):
             assert getattr(read, array).tolist() == getattr(expected, array).tolist()
 
 

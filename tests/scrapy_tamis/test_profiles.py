@@ -74,7 +74,7 @@ def test_a_profile_gives_a_new_crawl_a_settled_start(
         await connection.close()
         assert evidence is not None
         assert evidence.stat == stats.PAGES_SETTLED
-        df = page.frequencies(page.page, evidence.df)
+        df = page.frequencies(evidence.df)
         blocks = dict(zip(page.page.block_texts(), df[page.page.n :].tolist(), strict=True))
         assert blocks["Weather"] == counted
         assert blocks["Story 99 of the harbour"] == 1

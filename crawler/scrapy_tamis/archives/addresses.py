@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 READ_BYTES: Final = 1 << 20
-"""Bytes requested from a server at a time; up to as many are read in vain after the end of a part."""
+"""Bytes requested from a server at a time; up to as many are read for nothing after the end of a part."""
 
 _WORK_FOLDER: Final = ".tamis"
 _WRITE_TEST: Final = ".tamis-may-write"

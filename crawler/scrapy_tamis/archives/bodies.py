@@ -81,7 +81,7 @@ def _inflate(body: bytes, max_bytes: int) -> bytes:
 
 
 def _inflate_any(body: bytes, max_bytes: int) -> bytes:
-    """Decompress the like, or a stream without a head, as some servers send it."""
+    """Decompress gzip or zlib, or a raw deflate stream, which some servers send."""
     if found := _inflate(body, max_bytes):
         return found
     found, _ = _inflate_one(body, zlib.decompressobj(-zlib.MAX_WBITS), max_bytes)

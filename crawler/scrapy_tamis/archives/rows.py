@@ -78,9 +78,9 @@ def clean_page(
     if isinstance(hashed, str):
         return Failure(hashed, archived.url)
     try:
-        html = archived.html if hashed is None else hashed.page
+        html = archived.html if hashed is None else hashed
         rules = options.rules.for_url(archived.url)
-        item = clean_item(html, archived.url, hashed, evidence, load_model(options.model), options.cleaning, rules)
+        item = clean_item(html, archived.url, evidence, load_model(options.model), options.cleaning, rules)
     except Exception as error:
         return Failure(describe(error), archived.url)
     return row_of(archived, item, options)

@@ -94,7 +94,7 @@ class Inspection:
             return None
         hashed = self._hashed(trial.model)
         df, pages = self.replay.count(hashed, min(trial.pages, self.replay.pages), trial.model)
-        return PageCounts(hashed.frequencies(self.page, df), pages)
+        return PageCounts(hashed.frequencies(df), pages)
 
     def _clean(self, trial: Trial) -> Cleaned:
         """Clean the page under some settings; :attr:`cleaned` keeps the last result."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import time
 from collections import Counter
 from functools import partial
 from importlib import resources
@@ -61,28 +60,33 @@ async def run_with_timeout(work: Awaitable[T], seconds: float) -> T:
     Raises:
         TimeoutError: the time is over; the work is cancelled.
     """
-    task = asyncio.ensure_future(work)
-    step = seconds / _STEPS
-    left, now = _STEPS, time.monotonic()
-    deadline = now + _MAX_EXTENSION * seconds
-    try:
-        while left > 0:
-            begun = now
-            done, _ = await asyncio.wait({task}, timeout=step)
-            if done:
-                return task.result()
-            now = time.monotonic()
-            if now > deadline or now - begun < 1.5 * step:
-                left -= 1
-    finally:
-        task.cancel()
-    raise TimeoutError
+    loop, step, left = asyncio.get_running_loop(), seconds / _STEPS, _STEPS
+    begun = loop.time()
+    deadline = begun + _MAX_EXTENSION * seconds
+    timer: asyncio.TimerHandle
+
+    def end_step() -> None:
+        nonlocal begun, left, timer
+        now = loop.time()
+        left -= now > deadline or now - begun < 1.5 * step
+        begun = now
+        if left:
+            timer = loop.call_later(step, end_step)
+        else:
+            limit.reschedule(now)
+
+    timer = loop.call_later(step, end_step)
+    async with asyncio.timeout(None) as limit:
+        try:
+            return await work
+        finally:
+            timer.cancel()
 
 
 class CommandBatches:
     """Sends the commands of a crawl, those of several pages in one round trip where they come close together.
 
-    A busy event loop has several pages in hand in each of its turns, and a round trip costs it more than the commands:
+    A busy event loop works on several pages in each of its turns, and a round trip costs it more than the commands:
     the calls of one turn go together, seven a trip in a crawl of six hosts. A page needs the counts of its site
     to be cleaned, while only its own item waits for whether it is a near-duplicate. So that look-up goes along with
     the counting of later pages. In a cluster each server gets a round trip of its own.
@@ -138,7 +142,7 @@ class CommandBatches:
     def _enqueue(self, server: str, commands: Sequence[Command], seconds: float = 0.0) -> asyncio.Future[list[Any]]:
         """Have commands sent with the others to their server, after ``seconds`` at most.
 
-        Never at once: the loop has others of its pages in hand, whose calls go along.
+        Never at once: calls of other pages in this turn of the loop go along.
         """
         loop = asyncio.get_running_loop()
         reply: asyncio.Future[list[Any]] = loop.create_future()

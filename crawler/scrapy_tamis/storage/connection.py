@@ -125,7 +125,7 @@ class Connection:
         retry_interval: time between probes, in seconds.
         on_failure: called for each failed call with ``True`` when it begins an outage.
         revive: called before a probe, to restart an embedded server; it may raise ``OSError`` or ``RuntimeError``.
-            The first probe comes at once then, since the server is nobody else's to restart. A probe does not wait for
+            The first probe comes at once then, since no other process restarts the server. A probe does not wait for
             it longer than for an answer: it goes on, and a later probe finds the server.
 
     Attributes:

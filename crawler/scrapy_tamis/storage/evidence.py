@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
@@ -52,36 +52,16 @@ class HashedUnits:
     """The fingerprints of the counted units of a page: its leaves, and the codes of its places.
 
     Attributes:
-        size: units of the page, n + m.
-        units: int64[k], those that are counted, see :func:`tamis.places.counted_units`.
-        fingerprints: uint64[k], of these units.
+        fingerprints: uint64[k], of the counted units.
         masses: uint8[k], characters of text of each, 255 for more.
         contents_id: fingerprint of the whole page, 8 bytes.
         main_text_id: the same for pages with the same main text, 8 bytes; of pages with little of it ``contents_id``.
-        model_version: that of the model whose scores the codes are of; "" without one.
     """
 
-    size: int
-    units: NDArray[np.int64]
     fingerprints: NDArray[np.uint64]
     masses: NDArray[np.uint8]
     contents_id: bytes
     main_text_id: bytes
-    model_version: str
-
-    def frequencies(self, page: Page, df: NDArray[np.int64]) -> NDArray[np.int64]:
-        """int64[size] and the codes, pages of the host that contain each, from those of the counted units, int64[k].
-
-        Raises:
-            ValueError: the page has another number of units.
-        """
-        if page.n + page.m != self.size:
-            raise ValueError(f"the page has {page.n + page.m} units, its counts are of {self.size}")
-        return spread_frequencies(page, self.units, df)
-
-    def values(self) -> tuple[Any, ...]:
-        """Return the attributes of this class in their order, to be sent to another process."""
-        return tuple(getattr(self, each.name) for each in fields(HashedUnits))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,23 +70,27 @@ class HashedPage(HashedUnits):
 
     Attributes:
         page: the page.
+        units: int64[k], those that are counted, see :func:`tamis.places.counted_units`.
+        model_version: that of the model whose scores the codes are of; "" without one.
     """
 
     page: Page
+    units: NDArray[np.int64]
+    model_version: str
 
     @classmethod
     def of(cls, page: Page, model: Model | None = None) -> Self:
         """Fingerprint a page; its places and main text only with a page-level model, which finds them."""
-        counted = counted_units(page, model)
+        units, fingerprints, masses = counted_units(page, model)
         contents_id = node_fingerprints(page)[:1].astype("<u8").tobytes()
         main_text = main_text_id(page, model) if model is not None and page.m else 0
         main_id = main_text.to_bytes(8, "little") if main_text else contents_id
         model_version = "" if model is None else model.version
-        return cls(page.n + page.m, *counted, contents_id, main_id, model_version, page)
+        return cls(fingerprints, masses, contents_id, main_id, page, units, model_version)
 
-    def __reduce__(self) -> tuple[type[HashedUnits], tuple[Any, ...]]:
-        """Leave the page out of what another process gets: it is read there again where it is wanted."""
-        return HashedUnits, self.values()
+    def frequencies(self, df: NDArray[np.int64]) -> NDArray[np.int64]:
+        """int64, pages of the host that contain each unit and code, from ``df`` of the counted units (int64[k])."""
+        return spread_frequencies(self.page, self.units, df)
 
 
 def look_up(keys: NDArray[np.uint64], values: NDArray[Any], wanted: NDArray[np.uint64]) -> NDArray[Any]:

@@ -1,8 +1,8 @@
 """The near-duplicate index in Redis, on one server or a cluster: plain keys with an expiry, two for each original.
 
 The *home* of an original, its first key, holds its sketch and its address, and its second key, an alias, the name of
-the home (:class:`tamis.duplicates.Windows`). Near-duplicates take no memory. Keys that originals share, as those of the
-reports of a series do, hold the last eight.
+the home (:class:`tamis.duplicates.Windows`). Near-duplicates take no memory. A key that several originals
+share, such as reports of a series, holds the last eight.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_tamis.storage.batches import Script
 from scrapy_tamis.storage.connection import NEAR_DUPLICATES
-from scrapy_tamis.storage.keys import near_key
+from scrapy_tamis.storage.keys import near_keys
 from tamis.duplicates import (
     MAX_PER_KEY,
     MIN_RESEMBLANCE,
@@ -131,13 +131,10 @@ class DuplicateIndex:
                 for each in _read_records(record.home, value)
             ]
             packed = _pack_all(records, _read_homes(value))
-            await self.connection.run_commands([("SET", *self._names([record.home]), packed, "KEEPTTL")])
-
-    def _names(self, keys: Iterable[bytes]) -> list[bytes]:
-        return [near_key(self.prefix, key) for key in keys]
+            await self.connection.run_commands([("SET", *near_keys(self.prefix, [record.home]), packed, "KEEPTTL")])
 
     async def _get(self, keys: list[bytes]) -> list[bytes | None] | None:
-        names = self._names(keys)
+        names = near_keys(self.prefix, keys)
         parts = [[name] for name in names] if self.connection.is_cluster else [names]
         found = await self.connection.run_commands([("MGET", *part) for part in parts])  # GET refuses other types
         return None if found is None else [value for values in found for value in values]
@@ -146,7 +143,7 @@ class DuplicateIndex:
         self, keys: list[bytes], entries: tuple[bytes, bytes], seen: list[bytes | None] | None = None
     ) -> list[bytes | None] | None:
         """Enter an original, if its keys hold what was seen, or without that nothing else; or return what they hold."""
-        names = self._names(keys)
+        names = near_keys(self.prefix, keys)
         if not self.connection.is_cluster:
             expected = [value or b"" for value in seen or ()]
             found: list[bytes | None] | None = await self.connection.run(

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from base64 import urlsafe_b64encode
+from binascii import b2a_base64
 from contextlib import suppress
 from functools import lru_cache
 from ipaddress import IPv6Address
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from tamis.fingerprints import FINGERPRINT_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 HOST_LAYOUT: Final = 1
 """Number of the definition of what a host's keys hold; it stands in their names after the fingerprints' version."""
@@ -29,6 +32,7 @@ INDEX_LAYOUT: Final = 1
 
 _HOSTS: Final = f"{FINGERPRINT_VERSION}.{HOST_LAYOUT}"
 _INDEX: Final = f"near:{INDEX_LAYOUT}"
+_URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
 
 _UNSAFE: Final = re.compile(rb"[^a-z0-9.:\-_\[\]]")
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -86,7 +90,7 @@ class HostKeys(NamedTuple):
         nodes: hash, the counts of nodes on several pages.
         guard: string, the ids of the pages counted and of their contents.
         contents: hash, the fingerprints that were counted of each page.
-        singles_0: set, the nodes on one page; the further ones likewise.
+        singles_0 to singles_7: sets, the nodes on one page.
     """
 
     state: str
@@ -109,6 +113,7 @@ def host_keys(prefix: str, host: str) -> HostKeys:
     return HostKeys(*(f"{key}:{name}" for name in ("h", "n", "g", "p", *range(8))))
 
 
-def near_key(prefix: str, key: bytes) -> bytes:
-    """Return the name of a key of the near-duplicate index."""
-    return f"{prefix}:{_INDEX}:".encode() + urlsafe_b64encode(key)
+def near_keys(prefix: str, keys: Iterable[bytes]) -> list[bytes]:
+    """Return the names of keys of the near-duplicate index."""
+    head = f"{prefix}:{_INDEX}:".encode()
+    return [head + b2a_base64(key, newline=False).translate(_URL_SAFE) for key in keys]

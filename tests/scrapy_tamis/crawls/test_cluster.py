@@ -12,7 +12,7 @@ from scrapy_tamis.commands import main
 from scrapy_tamis.storage.connection import NEAR_DUPLICATES, Connection
 from scrapy_tamis.storage.counts import NodeCounts
 from scrapy_tamis.storage.index import DuplicateIndex
-from scrapy_tamis.storage.keys import host_keys, near_key
+from scrapy_tamis.storage.keys import host_keys, near_keys
 from tamis.duplicates import Windows
 from tests.scrapy_tamis.waiting import SECONDS
 
@@ -44,7 +44,7 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
     places = {redis.crc.key_slot(host_keys(counts.prefix, host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
     assert (await DuplicateIndex(cluster, prefix).find("http://a.example/", windows))[0].duplicate_of is None
     assert await connection.ping()
-    hung = redis.crc.key_slot(near_key(prefix, windows.keys[0])) * 3 // SLOTS
+    hung = redis.crc.key_slot(near_keys(prefix, windows.keys)[0]) * 3 // SLOTS
     running = next(place for place in places if place != hung)
     cluster_servers[hung].freeze()
     try:

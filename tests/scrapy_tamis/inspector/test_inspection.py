@@ -160,7 +160,7 @@ def test_the_counts_of_a_crawl_stand_in_for_its_pages() -> None:
     fingerprint = page.fingerprints[page.units == unit]
     labels = Labels(200, 1, fingerprint, np.array([255], np.uint8), 7.0)
     for pages, contents in ((40, frozenset()), (200, frozenset([page.contents_id]))):
-        df = page.frequencies(page.page, CountedReplay(labels, contents).count(page, pages, None)[0])
+        df = page.frequencies(CountedReplay(labels, contents).count(page, pages, None)[0])
         assert df[unit] == pages
         assert set(np.delete(df[page.page.n :], weather).tolist()) == {1}
 

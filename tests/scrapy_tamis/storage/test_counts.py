@@ -91,7 +91,7 @@ def test_a_page_is_counted_by_its_leaves():
     names = [page.elements[unit].tag if unit < page.n else texts[unit - page.n][:8] for unit in hashed.units.tolist()]
     assert names == ["img", "Home", "About us", "A long s", "iframe", "The end"]
     assert hashed.masses.tolist() == [0, 4, 8, 255, 0, 7]
-    df = hashed.frequencies(hashed.page, np.array([9, 5, 7, 1, 3, 2]))
+    df = hashed.frequencies(np.array([9, 5, 7, 1, 3, 2]))
     elements = {element.tag: count for element, count in zip(page.elements, df.tolist(), strict=False) if count}
     assert elements == {"div": 9, "a": 5, "img": 9, "ul": 5, "li": 7, "p": 2, "iframe": 3}
     assert df[page.n :].tolist() == [5, 7, 1, 2]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scrapy_tamis.storage import index as stored
 from scrapy_tamis.storage.connection import Connection
 from scrapy_tamis.storage.index import DuplicateIndex
-from scrapy_tamis.storage.keys import near_key
+from scrapy_tamis.storage.keys import near_keys
 from tamis import duplicates
 from tamis.duplicates import MemoryIndex, Verdict, Windows
 from tests.scrapy_tamis.round_trips import counted_round_trips
@@ -177,12 +177,12 @@ async def test_an_original_is_two_keys_and_a_copy_none(connection, prefix):
     for name in ("a", "b", "c"):
         await index.find(url(name), Windows(text("storm")))
     names = await connection.call(lambda client: client.keys(f"{prefix}:*"))
-    assert sorted(names) == sorted(near_key(prefix, key) for key in Windows(text("storm")).keys[:2])
+    assert sorted(names) == sorted(near_keys(prefix, Windows(text("storm")).keys[:2]))
 
 
 async def test_originals_are_forgotten_in_time_unless_they_are_met_where_they_are(connection, prefix):
     index, windows = DuplicateIndex(connection, prefix, ttl=1000), Windows(text("storm"))
-    names = [near_key(prefix, key) for key in windows.keys[:2]]
+    names = near_keys(prefix, windows.keys[:2])
 
     async def lives() -> list:
         return await connection.run_commands([("TTL", name) for name in names])
@@ -208,7 +208,7 @@ async def test_originals_are_forgotten_in_time_unless_they_are_met_where_they_ar
 async def test_values_of_others_cost_their_own_documents_and_no_more(connection, cluster, prefix, value):
     for client in (connection, cluster):
         index, windows = DuplicateIndex(client, prefix), Windows(text("storm"))
-        names = [near_key(prefix, key) for key in windows.keys[:3]]
+        names = near_keys(prefix, windows.keys[:3])
         await client.run_commands([("SET", names[0], value), ("RPUSH", names[1], "a list"), ("SET", names[2], value)])
         assert (await index.find(url("a"), windows))[0].duplicate_of is None
         assert (await index.find(url("b"), windows))[0].duplicate_of == url("a")

@@ -115,7 +115,7 @@ if not is_read then
 end
 if not state then
   if only_reads then return { 4 } end
-  redis.call('DEL', unpack(KEYS)) -- the host starts anew
+  redis.call('DEL', unpack(KEYS)) -- the host starts again
   state = read_state()
 end
 
@@ -155,8 +155,7 @@ local function look_up(fields)
   return found, is_single
 end
 
--- Drop the entries of the smallest counts, so many that BUDGET_KEPT of the budget is in use, which the undercount then
--- says. The nodes on one page have the smallest, and all the same.
+-- Drop the entries of the smallest counts until BUDGET_KEPT of the budget is in use, and note that in the undercount. The nodes on one page have the smallest, and all the same.
 local function drop_rare()
   local all = redis.call('HGETALL', nodes)
   local singles, of_single = count_nodes() - #all / 2, math.max(1 + state.missed - state.undercount, 0)
