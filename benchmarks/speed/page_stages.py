@@ -103,9 +103,7 @@ def _measure(options: argparse.Namespace) -> None:
         f" objects and arrays at most, the process grew by {memory['process_mb']:.1f} MB."
     )
     figures["worst_mb"] = worst = {name: _apart(_growth_of, WORST[name], options.model) for name in WORST}
-    print(
-        "Growth for the largest pages: " + ", ".join(f"{name} {mb:.0f} MB" for name, mb in worst.items()) + "."
-    )
+    print("Growth for the largest pages: " + ", ".join(f"{name} {mb:.0f} MB" for name, mb in worst.items()) + ".")
     write_json(options, figures)
 
 
