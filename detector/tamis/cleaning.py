@@ -67,7 +67,7 @@ class Cleaned:
         url: address of the page, if given.
         comments: text of the reader comments; "" on forums, whose posts are the content.
         confidence: expected word F1 of the text against what a person would keep, 0..1; 0 for ``"fallback"``;
-            ``None`` for pages that were not read.
+            ``None`` for pages that were not read, and with models that do not estimate it.
         mended: an element or comment without end, which hides the page in browsers, was ended early.
         decided: the decisions on every unit; ``None`` for a page that was not read or has no elements.
     """
