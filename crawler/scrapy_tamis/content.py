@@ -11,8 +11,7 @@ class Content:
     """A page and its clean content; ``docs/reference/fields.md`` describes the fields.
 
     Yield ``Content(url=..., html=...)``; the pipeline fills the rest. With scrapy-poet a callback or a page object can
-    ask for a filled one (:mod:`scrapy_tamis.providers`). Fields that were not computed are ``None``. The ``repr``
-    leaves out the HTML.
+    ask for a filled one (:mod:`scrapy_tamis.providers`). Fields that were not computed are ``None``.
     """
 
     url: str | None = None

@@ -61,17 +61,14 @@ class Cleaned:
         title: title of the document, "" without one.
         status: ``"cleaned"``; ``"fallback"``: all looked like template, and the best section was kept;
             ``"from_data"``: the content is from the page's JSON; ``"empty"``: no text is left; and, not read,
-            ``"too_large"``: above a limit; ``"binary"``: a PDF or a picture; ``"json"``; ``"feed"``: RSS or Atom;
-            ``"xml"``.
+            ``"too_large"``, ``"binary"``, ``"json"``, ``"feed"`` or ``"xml"``.
         model_version: version of the model.
         template_share: fraction of the text's characters that was cut as template, 0..1.
         url: address of the page, if given.
-        comments: text of the reader comments; "" if there are none, on forums, whose posts are the content, and with
-            ``comments="drop"``.
-        confidence: expected word F1 of the text against what a person would keep, 0..1; 0 without text and for
-            ``"fallback"``; ``None`` for pages that were not read, and with models that do not estimate it.
-        mended: a title, textarea, script, style or comment without end, which hides the page in browsers, was ended
-            before the next tag.
+        comments: text of the reader comments; "" on forums, whose posts are the content.
+        confidence: expected word F1 of the text against what a person would keep, 0..1; 0 for ``"fallback"``;
+            ``None`` for pages that were not read, and with models that do not estimate it.
+        mended: an element or comment without end, which hides the page in browsers, was ended early.
         decided: the decisions on every unit; ``None`` for a page that was not read or has no elements.
     """
 
@@ -235,7 +232,7 @@ class Cleaned:
         )
 
     def to_dict(self, *further: str) -> dict[str, Any]:
-        """Return the plain attributes, and others by name, as a dictionary that JSON can hold.
+        """Return the plain attributes, and others by name, for JSON.
 
         Args:
             further: any of ``html``, ``markdown``, ``metadata``, ``segments``, ``blocks`` and ``chunks``.
@@ -292,16 +289,16 @@ def clean(
     r"""Separate the content of a page from its template: menus, footers, banners, lists of other pages.
 
     Args:
-        html: the page: HTML as ``str`` or ``bytes``, an lxml element or tree (it is not changed), or a
+        html: HTML as ``str`` or ``bytes``, an lxml element or tree (it is not changed), or a
             :class:`~tamis.page.page.Page`.
-        url: address of the page, to tell in-site links from others and make addresses absolute; give it if you can.
+        url: address of the page, for absolute addresses and links inside the site; give it if you can.
         encoding: charset of bytes, as the HTTP header names it. Default: detected, as browsers do.
         model: model, its name, or its file. Default: the package's own.
         smooth: whether scores are smoothed over the tree (Chakrabarti et al. 2007, section 4).
         deduplicate: whether text and pictures that the page repeats are cut.
         links: whether HTML and Markdown keep link targets. The text of links stays in any case.
         images: whether HTML and Markdown keep pictures, videos and sounds.
-        tables: whether data tables are kept. Layout tables are always flattened.
+        tables: whether data tables are kept.
         comments: where reader comments go: ``"separate"``: :attr:`Cleaned.comments` only; ``"include"``: the text as
             well; ``"drop"``: nowhere.
         limits: size limits; a page above one is not read, and its status is ``"too_large"``.

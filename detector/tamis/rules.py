@@ -39,9 +39,6 @@ class Rule(NamedTuple):
 class Rules:
     """Rules by site.
 
-    If several rules match an element, the last one applies; a rule for a nested element overrides that of an outer one.
-    A rule applies to a text block if it covers more than half of the text.
-
     Args:
         entries: a mapping or a list of mappings, with ``keep``, ``drop`` or both, each a selector or a list of
             selectors; and optionally ``site``, the host that they apply to, including its subdomains.

@@ -32,14 +32,13 @@ class Segment:
     """One section of a page, named by its root, or one of its text blocks.
 
     Attributes:
-        path: XPath of the root element, or its last steps after ``//`` if it is longer than 500 characters; for a text
-            block, the path of its element and ``/#text[k]``, the k-th text block directly in it. Names end after 40
-            characters.
+        path: XPath of the root element, or its last steps after ``//``; for a text block, the path of its element and
+            ``/#text[k]``, the k-th text block directly in it.
         tag: tag name of the root, ``#text`` for a text block.
         score: smoothed templateness, 0..1.
         kept: whether it is in the text.
         template: whether it was cut as template.
-        comment: whether it is a reader comment, which is never template, even if not part of the text.
+        comment: whether it is a reader comment, which is never template.
         reason: why template was cut: ``"copy"`` (repeats earlier text), ``"hidden"``, ``"leftover"`` (of a conditional
             comment), ``"site"`` (counts of the site), ``"author"`` (outside the article that the author marks or
             titles the page after), ``"landmark"`` (in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most

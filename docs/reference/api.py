@@ -92,9 +92,9 @@ def _signature(name: str, thing: Any) -> str:
     returns = inspect.Signature.empty if inspect.isclass(thing) else _annotation(signature.return_annotation)
     one = f"{name}{signature.replace(parameters=kept, return_annotation=returns)}"
     if len(one) > 100:
-        behind = one[one.rindex(")") :]
+        end = one[one.rindex(")") :]
         separated = str(inspect.Signature(kept))[1:-1]
-        one = f"{name}(\n{textwrap.indent(_one_a_line(separated), '    ')}\n{behind}"
+        one = f"{name}(\n{textwrap.indent(_one_a_line(separated), '    ')}\n{end}"
     return f"```python\n{one}\n```"
 
 

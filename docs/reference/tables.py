@@ -83,7 +83,7 @@ def options_list(command: argparse.ArgumentParser, shared: Mapping[str, str]) ->
         else:
             listed.append(f"* `{name}`: {text}")
     if same:
-        listed.append(f"* {', '.join(same)}: [see above](#options-of-several-commands)")
+        listed.append(f"* *also* {', '.join(same)}")
     return _options_list(listed)
 
 

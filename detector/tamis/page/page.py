@@ -162,9 +162,8 @@ class Page:
         A document whose nesting or names would take an HTML5 parser quadratic time is parsed by lxml.
 
         Args:
-            html: the document, or MHTML as browsers save it; bytes are decoded by BOM, ``encoding``, ``meta``, or what
-                they look like.
-            url: address of the page, to tell in-site links from others.
+            html: the document, or MHTML as browsers save it.
+            url: address of the page.
             encoding: charset of the HTTP header.
             limits: limits on size.
 
