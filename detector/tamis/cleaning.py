@@ -20,7 +20,7 @@ from tamis.evidence.comments import COMMENTS, Comments
 from tamis.evidence.draft import Options, Reason
 from tamis.metadata import Metadata, declared_kind, read_metadata
 from tamis.metadata.site_facts import NOTHING_COUNTED, find_site_facts
-from tamis.models import load_model
+from tamis.models import usable_model
 from tamis.models.decision import FAVORS, SCOPES
 from tamis.output.chunks import Chunk, make_chunks
 from tamis.output.front_matter import write_front_matter
@@ -331,17 +331,17 @@ def clean(
     >>> page.markdown
     '# Storm\n\nWinds of up to **130 km/h**.'
     """
-    _check_input(html, url, encoding)
+    _check_input(html, url, encoding, limits)
     check_choice("comments", comments, COMMENTS)
     check_choice("scope", scope, SCOPES)
     check_choice("favor", favor, FAVORS)
     check_choice("hidden", hidden, HIDDEN)
-    model = _usable_model(model)
+    model = usable_model(model)
     url = url and without_controls(url)
     page = _page_to_clean(html, url, encoding, limits, model)
     if isinstance(page, Cleaned):
         return page
-    if site is not None and not hasattr(site, "frequencies"):
+    if site is not None and (isinstance(site, type) or not hasattr(site, "frequencies")):
         raise TypeError(f"site must be a tamis.Site, not {_type_name(site)}")
     if not (isinstance(rules, tuple) and all(isinstance(rule, Rule) for rule in rules)):
         rules = (rules if isinstance(rules, Rules) else Rules(rules)).for_url(page.url)  # type: ignore[arg-type]
@@ -426,7 +426,7 @@ def _read_page(html: Html, url: str | None, encoding: str | None, limits: Limits
     return Page.from_tree(root, url, limits=limits)
 
 
-def _check_input(html: object, url: object, encoding: object) -> None:
+def _check_input(html: object, url: object, encoding: object, limits: object) -> None:
     """Raise the errors of :func:`clean` for invalid input; the messages say what is expected."""
     if not isinstance(html, Html):
         raise TypeError(f"html must be str, bytes, an lxml tree or a tamis.Page, not {_type_name(html)}")
@@ -434,6 +434,8 @@ def _check_input(html: object, url: object, encoding: object) -> None:
         warnings.warn(f"{html!r} is taken for HTML: fetch the page, or read the file, and give its bytes", stacklevel=3)
     if url is not None and not isinstance(url, str):
         raise TypeError(f"url must be a str, not {_type_name(url)}")
+    if not isinstance(limits, Limits):
+        raise TypeError(f"limits must be tamis.Limits, as tamis.Limits(max_bytes=1_000_000), not {_type_name(limits)}")
     if encoding is None:
         return
     if not isinstance(encoding, str):
@@ -451,15 +453,6 @@ def check_choice(name: str, chosen: object, choices: tuple[str, ...]) -> None:
     """Raise a ``ValueError`` if the value is not one of the choices."""
     if chosen not in choices:
         raise ValueError(f"{name} may be {', '.join(choices)}; not {chosen!r}")
-
-
-def _usable_model(model: Model | str | Path | None) -> Model:
-    """Return the model, loading it if a name or file is given."""
-    if model is None or isinstance(model, str | Path):
-        return load_model(model)
-    if not hasattr(model, "score"):
-        raise TypeError(f"model must be a model, its name or its file, not {_type_name(model)}")
-    return model
 
 
 def _type_name(value: object) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from tamis.counting import LossyCounts, spread_frequencies
 from tamis.files import replacing
 from tamis.fingerprints import FINGERPRINT_VERSION, node_fingerprints
-from tamis.models import load_model
+from tamis.models import usable_model
 from tamis.page.page import Page
 from tamis.places import counted_units, main_text_id
 
@@ -43,7 +43,7 @@ class Site:
     """
 
     def __init__(self, budget: int = 20_000, model: Model | str | Path | None = None) -> None:
-        self._model = load_model(model) if model is None or isinstance(model, str | Path) else model
+        self._model = usable_model(model)
         self._counts = LossyCounts(budget)
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ import pytest
 from lxml import etree, html
 
 import tamis
-from tamis import Limits, Page, clean
+from tamis import Limits, Page, Site, clean
 from tamis.models import Scores, shipped_models
 from tamis.models.decision import FixedThreshold
 from tamis.page.tree import TAG_ID, nearest, prefix_sums
@@ -216,7 +216,9 @@ def test_an_address_or_a_file_name_instead_of_html_is_warned_of(name: str) -> No
         ("x", {"model": "gone.npz"}, FileNotFoundError, r"gone\.npz"),
         ("x", {"scope": "story"}, ValueError, "scope may be auto"),
         ("x", {"favor": "both"}, ValueError, "favor may be balanced"),
+        ("x", {"limits": 5}, TypeError, r"limits must be tamis.Limits, as tamis.Limits\(max_bytes=1_000_000\), not int"),
         ("x", {"site": "example.org"}, TypeError, "site must be a tamis.Site, not str"),
+        ("x", {"site": Site}, TypeError, "site must be a tamis.Site, not type"),
         ("x", {"rules": ".related"}, ValueError, "rules: must be mappings with keep, drop and site"),
     ],
 )
@@ -225,6 +227,15 @@ def test_wrong_arguments_are_errors_that_say_what_is_accepted(
 ) -> None:
     with pytest.raises(error, match=message):
         clean(page, **arguments)
+
+
+def test_limits_and_sites_of_a_wrong_type_are_errors_that_say_what_is_accepted() -> None:
+    with pytest.raises(TypeError, match="model must be a model, its name or its file, not int"):
+        Site(model=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="max_bytes must be a number, not '5'"):
+        Limits(max_bytes="5")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="html must be str or bytes, not int"):
+        Site().count(5)  # type: ignore[arg-type]
 
 
 FURTHER = ("html", "markdown", "metadata", "segments", "chunks")

@@ -135,6 +135,15 @@ def load_model(name_or_path: str | Path | None = None) -> StoredModel:
     return _default_model() if name_or_path is None else _load_named(str(name_or_path))
 
 
+def usable_model(model: Model | str | Path | None) -> Model:
+    """Return the model, loading it if a name or file is given."""
+    if model is None or isinstance(model, str | Path):
+        return load_model(model)
+    if not hasattr(model, "score"):
+        raise TypeError(f"model must be a model, its name or its file, not {type(model).__name__}")
+    return model
+
+
 @cache
 def _default_model() -> StoredModel:
     return _load_named(DEFAULT_MODEL)

@@ -67,6 +67,11 @@ class Limits:
     max_nodes: int = 100_000
     max_depth: int = 2_047
 
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            if not isinstance(getattr(self, name), int | float):
+                raise TypeError(f"{name} must be a number, not {getattr(self, name)!r}")
+
     def check(self, what: str, size: int) -> None:
         """Raise :class:`PageTooLarge` if the size, in ``"bytes"``, ``"nodes"`` or ``"depth"``, exceeds its limit."""
         limit = getattr(self, f"max_{what}")
@@ -170,6 +175,8 @@ class Page:
         Raises:
             PageTooLarge: the page exceeds a limit.
         """
+        if not isinstance(html, str | bytes):
+            raise TypeError(f"html must be str or bytes, not {type(html).__name__}")
         data = kind_of_data(html)
         if data is not None:
             page = cls.parse("<html>", url)
