@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import sys
@@ -112,13 +113,17 @@ def _choice(known: Collection[str]) -> Callable[[object], str]:
 def _outputs(value: object) -> frozenset[str]:
     if isinstance(value, Mapping):
         value = [name for name, is_wanted in value.items() if is_wanted]
+    if isinstance(value, str) and value.lstrip()[:1] == "[":  # JSON, as Scrapy's getdict takes mappings
+        with suppress(ValueError):
+            value = json.loads(value)
     try:
         names = BaseSettings({"value": value}).getlist("value")
     except (TypeError, ValueError):
         names = [value]
     chosen = frozenset(str(name).strip() for name in names) - {""}
     if unknown := chosen - set(OPTIONAL_FIELDS):
-        raise ValueError(f"may hold {', '.join(OPTIONAL_FIELDS)}; not {', '.join(sorted(unknown))}")
+        known, wrong = ", ".join(OPTIONAL_FIELDS), ", ".join(sorted(unknown))
+        raise ValueError(f"may hold {known}, as in markdown,chunks; not {wrong}")
     return chosen
 
 

@@ -68,6 +68,9 @@ def test_settings_from_the_command_line_are_text():
     assert config.clean == {"scope": "article", "links": False, "limits": Limits(max_nodes=500)}
     assert (config.keep_html, config.host_budget, config.redis_timeout) == (False, 500, 0.25)
     assert config.outputs == {"markdown", "segments"}
+    assert _config(TAMIS_OUTPUTS='["markdown", "segments"]').outputs == {"markdown", "segments"}
+    with pytest.raises(ValueError, match=r"may hold clean_html, .*, as in markdown,chunks; not \['markdown'\]"):
+        _config(TAMIS_OUTPUTS="['markdown']")
     assert _config(TAMIS_OUTPUTS={"markdown": True, "segments": False}).outputs == {"markdown"}
     assert (config.field_names["text"], config.field_names["title"]) == ("body", None)
     assert config.field_names["status"] == "status"

@@ -93,13 +93,13 @@ def _print_tables(comparison: Comparison) -> int:
     """Print the words and the time of each page, and their sums."""
     heading = f"{'':18}{'words':>9}{'only here':>11}{'ms':>9}"
     sums = {name: [0.0] * 3 for name in comparison.extractors}
-    code = 0
+    failed = 0
     for number, name in enumerate(comparison.documents.names):
         try:
             results, _ = comparison.results(number)
         except (InputError, OSError) as error:
             warn(f"{name}: {error}")
-            code = FAILED
+            failed += 1
             continue
         print(f"{name}\n{heading}")
         for extractor, result in results.items():
@@ -108,7 +108,9 @@ def _print_tables(comparison: Comparison) -> int:
             print(
                 f"{extractor:18}{result.words:9,}{result.only:11,}{result.milliseconds:9.1f}  {result.error}".rstrip()
             )
+    if failed == len(comparison.documents):
+        return FAILED  # each page has its message; a table of zeros would say that nobody finds text
     print(f"all pages\n{heading}")
     for extractor, (words, only, milliseconds) in sums.items():
         print(f"{extractor:18}{words:9,.0f}{only:11,.0f}{milliseconds:9.1f}")
-    return code
+    return FAILED if failed else 0
