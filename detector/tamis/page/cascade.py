@@ -81,6 +81,7 @@ _BROWSER: Final = tuple(
         ("dialog", "dialog:not([open])"),
         ("popover", "[popover]"),
         ("shadowrootmode", "[shadowrootmode] ~ *"),
+        ("layout", "[layout=nodisplay]"),  # of AMP
         *((name, name) for name in ("rp", "noembed", "noframes", "progress", "meter")),
     )
 )
@@ -186,6 +187,10 @@ def _of_browser(page: Page, holding: Flags) -> list[tuple[Flags, Said]]:
     for name, selector in _BROWSER:
         if name in names:
             found.append((select(page, selector, among=holding), _NOT_RENDERED))
+    if replaced := table.elements_having("placeholder", "fallback"):  # of AMP: until an element has loaded, if it fails
+        in_amp = as_mask(page, [each for each, name in page.unknown_names.items() if name.startswith("amp-")])
+        in_amp |= page.tag == TAG_ID["img"]  # amp-img
+        found.append((as_mask(page, replaced) & in_amp[page.parent], _NOT_RENDERED))
     if len(titles := elements_with_names(page, "title")) > 1:
         found.append((as_mask(page, titles[1:]), _NOT_RENDERED))
     if named := table.matching(_FOR_READERS):
