@@ -91,6 +91,9 @@ def test_sites_are_watched_for_new_changed_and_copied_stories(paper, tmp_path):
         first = reader.run(**{"https://example.org/ >": f"'{paper.url}/\n{other.url}/' >"})
         assert first.count("NEW ") == 7
         assert reader.run(first=1) == "", "nothing has happened"
+        (tmp_path / "monitor.db").unlink()
+        reader.run(first=-1, **{"python monitor.py today.jsonl": "python -u monitor.py today.jsonl > /dev/full || true"})
+        assert reader.run(first=-1) == "", "what nobody read has been noted"
         paper.add("/2", _story(2, [*paper.texts[2], "Correction: the bridge is open."], "Courier"))
         other.add("/1", _story(1, paper.texts[3], "Evening"))
         second = reader.run(first=1)
@@ -104,7 +107,7 @@ def test_archives_become_a_corpus_with_full_text_search(paper, tmp_path):
     pages = [(f"https://courier.example{path}", body) for path, (_, _, body) in paper.pages.items()]
     write_archive(tmp_path / "crawl-1.warc.gz", [*pages, ("https://courier.example/print/4", pages[4][1])])
     reader = Reader("corpus.md", tmp_path)
-    indexed, _, found = reader.run(**{"lifeboat AND storm": "lifeboat AND gale"}).partition("\n")
+    indexed, _, found = reader.run(**{"lifeboat storm": r"lifeboat gale\""}).partition("\n")
     assert indexed == "7 pages of 8", "one story is there twice"
     assert found.startswith("Story 4 - Courier\n  https://courier.example/4\n")
     assert "The [lifeboat] crew of Saltby went out in a [gale]" in found
