@@ -92,7 +92,8 @@ def test_sites_are_watched_for_new_changed_and_copied_stories(paper, tmp_path):
         assert first.count("NEW ") == 7
         assert reader.run(first=1) == "", "nothing has happened"
         (tmp_path / "monitor.db").unlink()
-        reader.run(first=-1, **{"python monitor.py today.jsonl": "python -u monitor.py today.jsonl > /dev/full || true"})
+        unread = "python -u monitor.py today.jsonl > /dev/full || true"
+        reader.run(first=-1, **{"python monitor.py today.jsonl": unread})
         assert reader.run(first=-1) == "", "what nobody read has been noted"
         paper.add("/2", _story(2, [*paper.texts[2], "Correction: the bridge is open."], "Courier"))
         other.add("/1", _story(1, paper.texts[3], "Evening"))

@@ -247,7 +247,8 @@ def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
     kept_blocks = ~template[page.n :]
     media = _MEDIA[page.tag] & shown_elements(page) & ~within(page, page.tag == TAG_ID["noscript"])
     media &= ~template[: page.n]
-    around = nearest(page.parent, (page.block_begin < page.block_end) & (page.tag != TAG_ID["img"]))  # amp-img holds some
+    has_text = (page.block_begin < page.block_end) & (page.tag != TAG_ID["img"])  # text in an amp-img stands for it
+    around = nearest(page.parent, has_text)
     media &= (around < 0) | (kept_runs[around] > 0)
     media &= _blocks_to_content(page, kept_blocks) <= _MAX_DISTANCE
     media[_tracking_pixels(page)] = False
