@@ -285,7 +285,7 @@ def _icons_of_links(page: Page, media: Flags) -> list[int]:
 
 
 def _in_logos(page: Page, kept_blocks: Flags) -> Flags:
-    """bool[n], elements in links to the front page before or behind all blocks that stay, bool[m]."""
+    """bool[n], elements in links to the front page before or after all blocks that stay, bool[m]."""
     kept, homes = np.flatnonzero(kept_blocks), home_addresses(page)
     links = [link for link, href in page.attribute("href").items() if href.strip() in homes] if kept.size else []
     begin, end = (page.block_run_begin[kept[0]], page.block_run_end[kept[-1]]) if links else (0, 0)
