@@ -246,3 +246,10 @@ def test_a_box_of_links_below_an_article_goes_where_it_says_that_it_is_navigatio
     text = clean(story.format(f"<div role=navigation>{box}</div>")).text
     assert "Fruit" not in text
     assert "winter" in text
+
+
+def test_white_space_around_the_block_of_a_picture_keeps_no_divisions() -> None:
+    text = "<p>A sentence of the text that stays, long enough to be content.</p>"
+    found = clean(f"<body>{text}<div class=a>\n<div class=b><img src=x.png></div>\n</div>{text}").html
+    assert '<div class="b"><img src="x.png"></div>' in found
+    assert 'class="a"' not in found

@@ -285,7 +285,7 @@ def _icons_of_links(page: Page, media: Flags) -> list[int]:
 
 
 def _in_logos(page: Page, kept_blocks: Flags) -> Flags:
-    """bool[n], elements in links to the front page before or behind all blocks that stay, bool[m]."""
+    """bool[n], elements in links to the front page before or after all blocks that stay, bool[m]."""
     kept, homes = np.flatnonzero(kept_blocks), home_addresses(page)
     links = [link for link, href in page.attribute("href").items() if href.strip() in homes] if kept.size else []
     begin, end = (page.block_run_begin[kept[0]], page.block_run_end[kept[-1]]) if links else (0, 0)
@@ -331,9 +331,13 @@ def kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tupl
     if has_code:  # white space between tokens and lines of code
         kept_text = kept_text | ~all_text & in_code[page.run_node]
     if (pictures := np.flatnonzero(media & (page.tag == TAG_ID["img"]))).size:  # white space beside pictures
-        beside = np.zeros(page.r + 1, bool)
-        beside[np.append(page.run_begin[pictures] - 1, page.run_begin[pictures])] = True
-        kept_text = kept_text | beside[:-1] & ~all_text & elements[page.run_node]
+        beside, pictures = np.append(page.run_begin[pictures] - 1, page.run_begin[pictures]), np.tile(pictures, 2)
+        exists = (beside >= 0) & (beside < page.r)
+        beside, pictures = beside[exists], pictures[exists]
+        block = nearest(page.parent, _HAS_BORDER[page.tag])  # between blocks it shows nothing
+        is_beside = np.zeros(page.r, bool)
+        is_beside[beside[block[page.run_node[beside]] == block[pictures]]] = True
+        kept_text = kept_text | is_beside & ~all_text & elements[page.run_node]
     return elements | in_kept & _MEDIA_PARTS[page.tag] | media, kept_text
 
 

@@ -155,7 +155,9 @@ int in_page(PyObject *capsule, void *page)
     if (checked != NULL) {
         *(PageArrays *)page = checked->page;
     }
-    return checked != NULL && check_tables(core_tables.tag_groups != NULL && core_tables.tag_tokens != NULL);
+    return checked != NULL
+           && check_tables(core_tables.tag_sets != NULL && core_tables.tag_groups != NULL && core_tables.tag_tokens != NULL
+                           && core_tables.character_properties != NULL && core_tables.character_tokens != NULL);
 }
 
 void find_containers(const PageArrays *page, int32_t *container)
