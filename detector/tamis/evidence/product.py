@@ -50,7 +50,7 @@ def keep_product(draft: Draft) -> None:
 
     The name is the heading that is most like the title. The facts are what microdata marks between it and the end of
     the kept text, the price nearest to it that the page states, and the first line about the stock. Where no stated
-    price is shown, as in another currency, it is the first one behind the name.
+    price is shown, as in another currency, it is the first one after the name.
     """
     page, kept = draft.page, draft.kept
     if not kept.any() or not _is_product(page) or (name := heading_block(page)) is None:
@@ -59,14 +59,14 @@ def keep_product(draft: Draft) -> None:
     is_fact = (draft.lengths <= _MAX_FACT) & (sums_in_blocks(page, _struck_out(page) & page.is_nonblank) < ink)
     is_fact[name] = False
     last = int(kept.nonzero()[0][-1])
-    behind = is_fact & (sums_in_blocks(page, linked_runs(page) & page.is_nonblank) == 0)
-    behind[:name] = behind[last + 1 :] = False
+    after = is_fact & (sums_in_blocks(page, linked_runs(page) & page.is_nonblank) == 0)
+    after[:name] = after[last + 1 :] = False
     marked = [element for element, value in page.attribute("itemprop").items() if _PRODUCT_FACT.search(value)]
-    found = within(page, as_mask(page, marked))[page.block_node] & behind
+    found = within(page, as_mask(page, marked))[page.block_node] & after
     found[name] = blocks_inside(page, "h1", "h2")[name] and are_like_title(draft, [name])[0]
-    near = behind[name : name + _MAX_APART].nonzero()[0] + name
+    near = after[name : name + _MAX_APART].nonzero()[0] + name
     stock = next((block for block in near.tolist() if _STOCK.search(draft.texts[block])), None)
-    found[[block for block in (_price_block(draft, name, is_fact, behind), stock) if block is not None]] = True
+    found[[block for block in (_price_block(draft, name, is_fact, after), stock) if block is not None]] = True
     draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
 
 
@@ -78,7 +78,7 @@ def _is_product(page: Page) -> bool:
     return any('Product"' in script for script in json_ld_scripts(page)) and declared_kind(page) == "product"
 
 
-def _price_block(draft: Draft, name: int, is_fact: Flags, behind: Flags) -> int | None:
+def _price_block(draft: Draft, name: int, is_fact: Flags, after: Flags) -> int | None:
     """The block that shows the product's price, of those with few characters; ``None`` if none does."""
     page = draft.page
     priced = [block for block in is_fact.nonzero()[0].tolist() if _PRICE.search(draft.texts[block])]
@@ -86,7 +86,7 @@ def _price_block(draft: Draft, name: int, is_fact: Flags, behind: Flags) -> int 
     is_shown = np.zeros(page.m, bool)
     is_shown[[block for block in priced if not stated.isdisjoint(amounts_in(draft.texts[block]))]] = True
     if not is_shown.any():
-        return next((block for block in priced if behind[block]), None)
+        return next((block for block in priced if after[block]), None)
     seen = is_shown & (sums_in_blocks(page, page.is_nonblank & ~hidden_runs(page, is_shown)) > 0)
     return min(seen.nonzero()[0].tolist(), key=lambda block: max(block - name, _BEFORE * (name - block)), default=None)
 

@@ -139,8 +139,8 @@ def _blocks_of_numbers(page: Page, numbers: list[int]) -> list[int]:
 
 def _is_before_code(page: Page, element: int) -> bool:
     """Whether the next text after that of an element is code."""
-    behind = int(page.run_end[element])
-    following = behind + np.flatnonzero(page.is_nonblank[behind : behind + _MAX_BLANK_RUNS])[:1]
+    end = int(page.run_end[element])
+    following = end + np.flatnonzero(page.is_nonblank[end : end + _MAX_BLANK_RUNS])[:1]
     return bool(in_code_blocks(page)[page.run_node[following]].any())
 
 

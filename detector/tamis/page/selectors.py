@@ -61,7 +61,7 @@ def parse_selector(selector: str) -> parser.Selector | None:
 
 
 def _parse_plain(selector: str) -> parser.Selector:
-    """Parse names, classes and ids behind each other, as most rules have them, ten times as fast as cssselect."""
+    """Parse names, classes and ids one after the other, as most rules have them, ten times as fast as cssselect."""
     tree: Any = None
     for combinator, name, marks in _STEP.findall(selector):
         compound: Any = parser.Element(None, name or None)
@@ -183,9 +183,9 @@ def _combine(page: Page, chosen: Flags, combinator: str) -> Flags:
 def previous_siblings(page: Page) -> Order:
     """intp[n], the element before each in its parent, -1 for none."""
     previous, elements = np.full(page.n, -1, np.intp), np.arange(page.n)
-    behind = page.end.clip(max=page.n - 1)
-    is_next = (page.end < page.n) & (page.parent[behind] == page.parent)
-    previous[behind[is_next]] = elements[is_next]
+    following = page.end.clip(max=page.n - 1)
+    is_next = (page.end < page.n) & (page.parent[following] == page.parent)
+    previous[following[is_next]] = elements[is_next]
     return previous
 
 
