@@ -14,7 +14,7 @@ from tamis.evidence.draft import Reason
 from tamis.hashing import mix
 from tamis.output.tables import data_tables
 from tamis.output.text import blocks_inside
-from tamis.page.attributes import attribute_predicate
+from tamis.page.attributes import attribute_predicate, token_pattern
 from tamis.page.text import WORD, word_windows
 from tamis.page.tree import (
     LISTS,
@@ -47,7 +47,7 @@ _BUTTON: Final = (
     re.compile(r"(?i)(?:^|[\s_-])(?:btn|button|cta)(?:$|[\s_-])"),
 )
 _OPENS_PANEL: Final = re.compile(r"aria-(?:controls|expanded)|data-(?:.*-)?(?:target|toggle|tab|panel)")
-_OF_A_POST: Final = re.compile(r"(?:^|\s)(?:(?:post|node)-\d+|odd|even)(?:\s|$)")
+_OF_A_POST: Final = token_pattern(r"(?:post|node)-\d+", "odd", "even")
 """Classes that tell the posts of a list apart."""
 
 

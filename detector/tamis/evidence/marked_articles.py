@@ -22,7 +22,7 @@ from tamis.evidence.draft import Reason
 from tamis.metadata.json_ld import JSON_LD_SCRIPTS, json_ld_documents, json_ld_scripts
 from tamis.metadata.values import TAG, as_list, unescape_text
 from tamis.output.text import blocks_inside
-from tamis.page.attributes import attribute_predicate
+from tamis.page.attributes import attribute_predicate, token_pattern
 from tamis.page.page import Page, PageTooLarge
 from tamis.page.text import WORD, word_windows
 from tamis.page.tree import (
@@ -95,15 +95,15 @@ MIN_MARKED_WORDS: Final = 100
 
 _MARKS: Final = {
     # microdata
-    attribute_predicate("itemprop", parts=["articlebody"]): re.compile(r"(?:^|\s)articleBody(?:\s|$)"),
+    attribute_predicate("itemprop", parts=["articlebody"]): token_pattern("articleBody"),
     # RDFa
-    attribute_predicate("property", parts=["articlebody", "content:encoded"]): re.compile(
-        r"(?:^|\s)(?:\w+:)?(?:articleBody|content:encoded)(?:\s|$)"
+    attribute_predicate("property", parts=["articlebody", "content:encoded"]): token_pattern(
+        r"(?:\w+:)?(?:articleBody|content:encoded)"
     ),
     # microformats
-    attribute_predicate("class", parts=["e-content"]): re.compile(r"(?:^|\s)e-content(?:\s|$)"),
+    attribute_predicate("class", parts=["e-content"]): token_pattern("e-content"),
     # hAtom
-    attribute_predicate("class", parts=["entry-content"]): re.compile(r"(?:^|\s)entry-content(?:\s|$)"),
+    attribute_predicate("class", parts=["entry-content"]): token_pattern("entry-content"),
 }
 """The attributes that mark an article: a predicate, and a pattern for those that match it."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tamis.output.styles import styles_of_text
-from tamis.page.attributes import attribute_predicate, class_pattern
+from tamis.page.attributes import attribute_predicate, token_pattern
 from tamis.page.css_values import KEEPS_SPACES
 from tamis.page.tree import (
     TAG_ID,
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _BOXES: Final = ("crayon-pre", "syntaxhighlighter", "enlighter-code", "js-file-line-container")  # the last of GitHub
-_BOX: Final = class_pattern(*_BOXES)
-_LIST_OF_LINES: Final = class_pattern("code")
-_TOOLBAR: Final = class_pattern("crayon-toolbar")
+_BOX: Final = token_pattern(*_BOXES)
+_LIST_OF_LINES: Final = token_pattern("code")
+_TOOLBAR: Final = token_pattern("crayon-toolbar")
 _CODE: Final = tag_set("code", "samp", "kbd")
-_LINE_NUMBERS: Final = class_pattern(
+_LINE_NUMBERS: Final = token_pattern(
     *("lineno", "linenos", "linenodiv", "linenumbers?", "line-numbers?", "line-num", "blob-num", "gutter"),
     *("rouge-gutter", "listing_lines", "hljs-ln-numbers", "hljs-ln-n", "crayon-nums?", "code-line-number"),
     *("CodeMirror-linenumber", "lntd?", "ln"),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from lxml import etree
 
-from tamis.page.attributes import attribute_predicate, class_pattern
+from tamis.page.attributes import attribute_predicate, token_pattern
 from tamis.page.tree import (
     IS_BLOCK_LEVEL,
     TAG_ID,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _CLASSES: Final = attribute_predicate(
     "class", parts=("katex", "mwe-math", "mathjax", "mjx-chtml", "math-container", "arithmatex", "math ")
 )
-_CONTAINER: Final = class_pattern(
+_CONTAINER: Final = token_pattern(
     *("katex(?:-display)?", "mwe-math-element", "MathJax(?:_Display|_Preview|_SVG|_SVG_Display|_CHTML)?"),
     *("MJXc-display", "mjx-chtml"),
 )
@@ -47,7 +47,7 @@ _SCRIPTS: Final = attribute_predicate("type", parts=("math/tex",))
 _PICTURES: Final = attribute_predicate("class", "src", parts=("latex", "mwe-math", "emoji", "smil", "mathjax", "katex"))
 _POSSIBLE: Final = frozenset({_CLASSES, _SCRIPTS, _PICTURES})
 _RENDERER: Final = re.compile("mathjax|katex", re.IGNORECASE)
-_TEX_CONTAINER: Final = class_pattern("math-container", "arithmatex", "math (?:inline|display)")
+_TEX_CONTAINER: Final = token_pattern("math-container", "arithmatex", "math (?:inline|display)")
 _DOLLARS: Final = re.compile(  # of MathJax, of KaTeX
     r"""inlineMath\b.{0,60}?["']\$["']|left["']?\s?:\s?["']\$["'],\s?["']?right["']?\s?:\s?["']\$["']""", re.DOTALL
 )

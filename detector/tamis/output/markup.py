@@ -24,7 +24,7 @@ from tamis.output.runs import checkboxes, shown_elements, tex_in_text, written_r
 from tamis.output.styles import displayed_as_blocks, styles_of_text
 from tamis.output.tables import data_tables, is_callout, layout_tables
 from tamis.page.addresses import home_addresses
-from tamis.page.attributes import class_pattern
+from tamis.page.attributes import token_pattern
 from tamis.page.page import NO_LIMITS, Page
 from tamis.page.tree import (
     BLOCK_LEVEL,
@@ -101,7 +101,7 @@ _IS_DIV: Final = np.array([name == "div" for name in OUTPUT_NAMES])
 _HAS_BORDER: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in OUTPUT_NAMES])
 
 _KEEPS_DIV: Final = frozenset({"id", "lang", "dir"})  # names of attributes that a div is written for
-_FORUM_POST: Final = class_pattern("messageText", "postcontent")  # in a blockquote
+_FORUM_POST: Final = token_pattern("messageText", "postcontent")  # in a blockquote
 
 
 ROLES: Final = (

@@ -18,7 +18,7 @@ from tamis.output.formulas import find_formulas, split_runs_with_tex
 from tamis.output.leftovers import unrendered_runs
 from tamis.output.spacing import CURRENCIES, separated_runs
 from tamis.output.styles import styles_of_text
-from tamis.page.attributes import attribute_predicate, class_pattern
+from tamis.page.attributes import attribute_predicate, token_pattern
 from tamis.page.text import DIRECTION_MARKS, RIGHT_TO_LEFT, UNSEEN_CHARACTERS
 from tamis.page.tree import (
     IS_UNSEEN_TEXT,
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 _IN_PLAYERS: Final = tag_set("video", "audio", "source", "track", "img", "picture")
 _CLASSES: Final = attribute_predicate("class", parts=("mw-", "editsection", "updated"))
-_WIKI_LINK: Final = class_pattern("(?:mw-)?editsection", "mw-cite-backlink")
-_PUBLISHED: Final = class_pattern("published")
-_UPDATED: Final = class_pattern("updated")
+_WIKI_LINK: Final = token_pattern("(?:mw-)?editsection", "mw-cite-backlink")
+_PUBLISHED: Final = token_pattern("published")
+_UPDATED: Final = token_pattern("updated")
 _NO_BREAK_SPACE: Final = "\xa0"
 LINE_SEPARATOR: Final = "\0"
 """A line break in the text of a run, which no page can have there: what ``br`` is between two of them."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from tamis.core import core
 from tamis.output.code import in_code_blocks
-from tamis.page.attributes import class_pattern
+from tamis.page.attributes import token_pattern
 from tamis.page.tree import TAG_ID, TAG_NAMES, as_mask, cached_on_page, tag_set, within
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ MAX_PLACES: Final = 200_000
 Contents = TypeVar("Contents")
 
 _PARTS: Final = tag_set("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th")
-_CALLOUT: Final = class_pattern(
+_CALLOUT: Final = token_pattern(
     "(?:admonition|callout|alert|note|tip|hint|warning|important|caution|danger)(?:block)?",
     *("markdown-alert", "custom-block", "starlight-aside", "confluence-information-macro"),
     flags=re.IGNORECASE,

@@ -55,8 +55,8 @@ def attribute_predicate(*names: str, parts: Sequence[str]) -> int:
     return len(_predicates) - 1
 
 
-def class_pattern(*names: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
-    """Pattern that finds one of some classes among those of an element; each name is a regular expression."""
+def token_pattern(*names: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
+    """Pattern that finds a token, such as a class, in a value of several; each name is a regular expression."""
     return re.compile(rf"(?:^|\s)(?:{'|'.join(names)})(?:$|\s)", flags)
 
 
