@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from tamis.evidence.main_content import enclosed_blocks
 from tamis.memo import Memo
 from tamis.page.attributes import attribute_predicate
 from tamis.page.text import block_words
-from tamis.page.tree import clickable_blocks, elements_of_blocks, nearest, outermost, subtree_sums, tag_set, within
+from tamis.page.tree import elements_of_blocks, nearest, outermost, subtree_sums, tag_set, within
 
 if TYPE_CHECKING:
     from tamis.arrays import Flags, Indices
@@ -203,7 +204,8 @@ def _without_controls(page: Page, comments: Flags) -> Flags:
     often as the most frequent one, so that an author of several comments is not taken for a control.
     """
     texts = page.block_texts()
-    clickable = np.flatnonzero(comments & clickable_blocks(page)).tolist()
+    in_controls = enclosed_blocks(page, tag_set("a", "button", "label", "select").take(page.tag))
+    clickable = (comments & in_controls).nonzero()[0].tolist()
     short = [block for block in clickable if len(texts[block].split(None, 3)) <= 3]
     times = Counter(map(texts.__getitem__, short))
     least = max(3, max(times.values(), default=0) / 2)

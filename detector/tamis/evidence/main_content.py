@@ -27,7 +27,6 @@ from tamis.page.tree import (
     prefix_sums,
     run_lengths,
     subtree_sums,
-    sums_in_blocks,
     sums_over_blocks,
     sums_over_runs,
     tag_set,
@@ -57,15 +56,16 @@ def cut_buttons(draft: Draft) -> None:
     A heading, what opens a panel, and a number, which may be a price, stay.
     """
     page = draft.page
+    labels = draft.kept & (draft.lengths <= 60) & enclosed_blocks(page, tag_set("a", "button").take(page.tag))
+    if not np.count_nonzero(labels):
+        return
     buttons = page.tag == TAG_ID["button"]
     buttons |= as_mask(page, page.attributes.elements_matching(*_BUTTON)) & (page.tag == TAG_ID["a"])
-    if not buttons.any():
-        return
-    button = nearest(page.parent, buttons)[page.run_node]
-    labels = draft.kept & (draft.lengths <= 60) & (sums_in_blocks(page, (button < 0) & page.is_nonblank) == 0)
-    if not labels.any():  # as on most pages
+    labels &= enclosed_blocks(page, buttons)
+    if not np.count_nonzero(labels):  # as on most pages
         return
     labels &= ~blocks_inside(page, *_HEADINGS)
+    button = nearest(page.parent, buttons)[page.run_node]
     last_of: dict[tuple[str, str], int] = {}
     for block in labels.nonzero()[0].tolist():
         begin, end = page.block_run_begin[block], page.block_run_end[block]
@@ -77,6 +77,13 @@ def cut_buttons(draft: Draft) -> None:
         )
     if (draft.kept & ~labels).any():
         draft.overrule(labels, Reason.UNWANTED, cut=True)
+
+
+def enclosed_blocks(page: Page, elements: Flags) -> Flags:
+    """bool[m], whether all text of each block is inside some elements (bool[n])."""
+    found = np.empty(page.m, bool)
+    core.enclosed_blocks(page.arrays, elements, found)
+    return found
 
 
 def _opens_panel(page: Page, element: int, buttons: Flags, last_of: dict[tuple[str, str], int]) -> bool:

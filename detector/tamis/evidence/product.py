@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tamis.evidence.draft import Reason
-from tamis.evidence.main_content import are_like_title
+from tamis.evidence.main_content import are_like_title, enclosed_blocks
 from tamis.metadata.facts import STRUCK_OUT, declared_kind, declared_offers
 from tamis.metadata.json_ld import json_ld_scripts
 from tamis.metadata.offers import amounts_in
@@ -53,10 +53,10 @@ def keep_product(draft: Draft) -> None:
     price is shown, as in another currency, it is the first one after the name.
     """
     page, kept = draft.page, draft.kept
-    if not kept.any() or not _is_product(page) or (name := heading_block(page)) is None:
+    if not np.count_nonzero(kept) or not _is_product(page) or (name := heading_block(page)) is None:
         return
-    ink = sums_in_blocks(page, page.is_nonblank)
-    is_fact = (draft.lengths <= _MAX_FACT) & (sums_in_blocks(page, _struck_out(page) & page.is_nonblank) < ink)
+    struck_out = STRUCK_OUT.take(page.tag) | (styles_of_text(page, "text-decoration-line") > 0)
+    is_fact = (draft.lengths <= _MAX_FACT) & ~enclosed_blocks(page, struck_out)
     is_fact[name] = False
     last = int(kept.nonzero()[0][-1])
     after = is_fact & (sums_in_blocks(page, linked_runs(page) & page.is_nonblank) == 0)
@@ -72,8 +72,7 @@ def keep_product(draft: Draft) -> None:
 
 def _is_product(page: Page) -> bool:
     """Whether a page says that it is about a product."""
-    stated = (value.strip() for _, value in page.attributes.matching(_PRODUCT_POSSIBLE))
-    if any(_PRODUCT.fullmatch(value) for value in stated):
+    if any(_PRODUCT.fullmatch(value.strip()) for _, value in page.attributes.matching(_PRODUCT_POSSIBLE)):
         return True
     return any('Product"' in script for script in json_ld_scripts(page)) and declared_kind(page) == "product"
 
@@ -89,9 +88,3 @@ def _price_block(draft: Draft, name: int, is_fact: Flags, after: Flags) -> int |
         return next((block for block in priced if after[block]), None)
     seen = is_shown & (sums_in_blocks(page, page.is_nonblank & ~hidden_runs(page, is_shown)) > 0)
     return min(seen.nonzero()[0].tolist(), key=lambda block: max(block - name, _BEFORE * (name - block)), default=None)
-
-
-def _struck_out(page: Page) -> Flags:
-    """bool[r], the runs that an element or a style strikes out."""
-    struck = STRUCK_OUT.take(page.tag) | (styles_of_text(page, "text-decoration-line") > 0)
-    return within(page, struck)[page.run_node]

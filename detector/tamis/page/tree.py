@@ -246,11 +246,3 @@ def run_lengths(page: Page) -> Integers:
 def linked_runs(page: Page) -> Flags:
     """bool[r], whether each run is inside a link."""
     return within(page, page.tag == TAG_ID["a"]).take(page.run_node)
-
-
-def clickable_blocks(page: Page) -> Flags:
-    """bool[m], whether all text of each block is inside links and buttons."""
-    buttons = within(page, tag_set("button", "label", "select").take(page.tag))
-    clickable = linked_runs(page) | buttons.take(page.run_node)
-    are_clickable: Flags = sums_in_blocks(page, ~clickable & page.is_nonblank) == 0
-    return are_clickable

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; tamis.core expects the same number. */
-#define CORE_VERSION 43
+#define CORE_VERSION 44
 
 /* Of the core alone, so that it is found without a look-up. */
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -302,6 +302,7 @@ void skip_characters(Span *text, int64_t characters);
     DO(plain_text, "Plain text of what is kept, for tamis.output.text.") \
     DO(code_lines, "The lines of blocks of code, for tamis.output.markup.") \
     DO(parts_of_main_content, "Cut blocks that belong to what is kept.") \
+    DO(enclosed_blocks, "Blocks with all of their text inside some elements.") \
     DO(has_controls, "Whether a text has control characters beyond ASCII, for tamis.page.parsing.") \
     DO(count_continuations, "Bytes that continue characters of UTF-8, for tamis.page.parsing.") \
     DO(without_controls, "A text as it may leave the library, for tamis.page.text.") \

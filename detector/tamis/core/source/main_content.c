@@ -78,3 +78,32 @@ PyObject *core_parts_of_main_content(PyObject *Py_UNUSED(module), PyObject *argu
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
+
+/* enclosed_blocks(page, chosen: bool[n], found: bool[m])
+
+   Writes whether all text of each block is inside chosen elements. */
+PyObject *core_enclosed_blocks(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    PageArrays page;
+    SCOPED(array_release) Array chosen = {0}, found = {0};
+    SCOPED(free_memory) uint8_t *inside = NULL; /* of each element */
+    Py_ssize_t i;
+    int32_t run;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&", in_page, &page, in_1, &chosen, out_1, &found)
+        || !check_arrays(chosen.length == page.n && found.length == page.m)) {
+        return NULL;
+    }
+    if ((inside = malloc((size_t)page.n + 1)) == NULL) {
+        return PyErr_NoMemory();
+    }
+    for (i = 0; i < page.n; i++) {
+        inside[i] = ITEMS(chosen, uint8_t)[i] || (i && inside[page.parent[i]]);
+    }
+    for (i = 0; i < page.m; i++) {
+        for (run = page.block_run_begin[i];
+             run < page.block_run_end[i] && (inside[page.run_node[run]] || !page.is_nonblank[run]); run++) {
+        }
+        ITEMS(found, uint8_t)[i] = run == page.block_run_end[i];
+    }
+    Py_RETURN_NONE;
+}
