@@ -126,19 +126,28 @@ def keep_rows(draft: Draft) -> None:
     articles such rows are notes, captions and other stories; there the scores alone decide.
     """
     page, kept = draft.page, draft.kept
-    h1 = blocks_inside(page, "h1").nonzero()[0]
-    if not h1.size or draft.choice.kind in {None, "article"}:
+    if draft.choice.kind in {None, "article"}:
+        return
+    h1, all_kept = blocks_inside(page, "h1").nonzero()[0], kept.nonzero()[0]
+    if not (h1.size and all_kept.size):
         return
     is_row = draft.scores.penalty[: page.n] >= 0.7  # siblings that are alike
-    lists = np.unique(page.parent[is_row & ~is_row[page.parent]])
+    lists = as_mask(page, page.parent[is_row & ~is_row.take(page.parent)]).nonzero()[0]
     begin, end = page.block_begin[lists], page.block_end[lists]
+    before = all_kept.searchsorted(begin)  # how many are before each list
+    is_found = (before > 0) & (before == all_kept.searchsorted(end)) & (begin > h1[0]) & (end - begin >= 3)
+    prose = all_kept[before - 1]
+    headings = prefix_sums(blocks_inside(page, *_HEADINGS))
+    is_found &= (draft.lengths[prose] >= 40) & (headings[begin] - headings[prose + 1] == begin - prose - 1)
+    if not np.count_nonzero(is_found):  # as on most pages
+        return
     without_rows = tag_set("nav", "aside", "header", "footer", "form", "dialog").take(page.tag)
-    excluded = kept | within(page, without_rows)[page.block_node]
+    excluded = within(page, without_rows)[page.block_node]
     if draft.comments is not None:
         excluded |= draft.comments.excluded
     if draft.df is not None:
         excluded |= draft.df[page.n :] - 1 >= 0.2 * max(draft.pages - 1, 1)  # of the site's other pages
-    is_found = (begin > h1[0]) & (end - begin >= 3) & (sums_over_blocks(page, excluded)[lists] == 0)
+    is_found &= sums_over_blocks(page, excluded)[lists] == 0
     controls = tag_set("form", "input", "button", "select", "textarea").take(page.tag)
     is_found &= subtree_sums(page, controls)[lists] == 0
     is_found &= sums_over_blocks(page, draft.lengths)[lists] >= 15 * (end - begin)
@@ -146,14 +155,9 @@ def keep_rows(draft: Draft) -> None:
     is_found &= (sums_over_runs(page, length * linked_runs(page)) < 0.5 * sums_over_runs(page, length))[lists]
     holds_h1 = (page.block_begin <= h1[0]) & (h1[0] < page.block_end)
     is_found &= ~tag_set("html", "body", "form")[page.tag[nearest(page.parent, holds_h1)[lists]]]
-    last_kept = np.maximum.accumulate(np.where(kept, np.arange(page.m), -1))
-    headings = prefix_sums(blocks_inside(page, *_HEADINGS))
     found = np.zeros(page.m, bool)
-    for first, list_end in zip(begin[is_found].tolist(), end[is_found].tolist(), strict=True):
-        prose = last_kept[first - 1]
-        between = first - prose - 1
-        if prose >= 0 and draft.lengths[prose] >= 40 and headings[first] - headings[prose + 1] == between:
-            found[prose + 1 : list_end] = True
+    for after, list_end in zip(prose[is_found].tolist(), end[is_found].tolist(), strict=True):
+        found[after + 1 : list_end] = True
     draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
 
 
