@@ -45,6 +45,7 @@ _BUTTON: Final = (
     attribute_predicate("class", parts=("btn", "button", "cta")),
     re.compile(r"(?i)(?:^|[\s_-])(?:btn|button|cta)(?:$|[\s_-])"),
 )
+_NAVIGATION: Final = attribute_predicate("role", parts=("navigation",)), re.compile(r"(?i)^\s*navigation\s*$")
 _OPENS_PANEL: Final = re.compile(r"aria-(?:controls|expanded)|data-(?:.*-)?(?:target|toggle|tab|panel)")
 _OF_A_POST: Final = token_pattern(r"(?:post|node)-\d+", "odd", "even")
 """Classes that tell the posts of a list apart."""
@@ -164,12 +165,10 @@ def keep_rows(draft: Draft) -> None:
 def cut_navigation(draft: Draft) -> None:
     """Cut what is kept inside of navigation, if that is little: boxes of links in an article, alphabets of lists."""
     page = draft.page
-    roles = page.attributes.first_index_by_value("role")
-    elements = page.attributes.elements_with([roles[role] for role in roles if role.strip().lower() == "navigation"])
-    elements += elements_with_names(page, "nav")
+    elements = page.attributes.elements_matching(*_NAVIGATION) + elements_with_names(page, "nav")
     if elements:
-        inside = within(page, as_mask(page, elements))[page.block_node] & draft.kept
-        if draft.lengths.dot(inside) <= 0.3 * draft.lengths.dot(draft.kept):
+        inside = within(page, as_mask(page, elements)).take(page.block_node) & draft.kept
+        if np.count_nonzero(inside) and draft.lengths.dot(inside) <= 0.3 * draft.lengths.dot(draft.kept):
             draft.overrule(inside, Reason.UNWANTED, cut=True)
 
 
