@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from itertools import compress
+from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -222,10 +222,12 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
     """
     copies = np.zeros(len(texts), bool)
     long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= 40]  # not a name or a price
-    copies[_excerpts(page, texts, long)] = True
     copies[_repeated_without_scripts(page, texts, long)] = True
+    if len({texts[block][:_BEGINNING] for block in long}) == len(long):  # as on most pages
+        return copies
+    copies[_excerpts(page, texts, long)] = True
     first_block = {texts[block]: block for block in reversed(long)}
-    if len(first_block) == len(long):  # as on most pages
+    if len(first_block) == len(long):
         return copies
     pairs = [(block, first_block[texts[block]]) for block in long]
     repeated = [(block, original) for block, original in pairs if block != original]
@@ -253,6 +255,10 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
     return copies | _with_short_copies(page, texts, kept, copies, originals)
 
 
+_BEGINNING: Final = 30  # characters that a text has in common with an excerpt from it
+_MAX_APART: Final = 4  # blocks between them
+
+
 def _excerpts(page: Page, texts: Sequence[str], long: list[int]) -> list[int]:
     """Those of the long blocks that are nearly in one that begins alike and is at most four blocks away.
 
@@ -261,8 +267,9 @@ def _excerpts(page: Page, texts: Sequence[str], long: list[int]) -> list[int]:
     by_beginning: defaultdict[str, list[int]] = defaultdict(list)
     for block in long:
         if len(texts[block]) >= 100:
-            by_beginning[texts[block][:30]].append(block)
-    groups = [group for group in by_beginning.values() if len(group) > 1 and len({texts[at] for at in group}) > 1]
+            by_beginning[texts[block][:_BEGINNING]].append(block)
+    groups = [group for group in by_beginning.values() if len({texts[block] for block in group}) > 1]
+    groups = [group for group in groups if any(block - before <= _MAX_APART for before, block in pairwise(group))]
     if not groups:  # as on most pages
         return []
     in_structure = within(page, tag_set("blockquote", "pre", "table", *LISTS).take(page.tag))[page.block_node]
@@ -271,16 +278,16 @@ def _excerpts(page: Page, texts: Sequence[str], long: list[int]) -> list[int]:
         triples = {block: _triples(texts[block]) for block in group if not in_structure[block]}
         whole, most = max(triples.items(), key=lambda item: len(item[1]), default=(0, set()))
         for block, own in triples.items():
-            if abs(block - whole) <= 4 and len(own) <= 0.8 * len(most) and _are_in(own, most):
+            if abs(block - whole) <= _MAX_APART and len(own) <= 0.8 * len(most) and _are_in(own, most):
                 found.append(block)
     return found
 
 
 def _repeated_without_scripts(page: Page, texts: Sequence[str], long: list[int]) -> list[int]:
     """Those of the long blocks in ``noscript`` that others repeat."""
-    if "noscript" not in page.tag_names:
+    is_inside = blocks_inside(page, "noscript")
+    if not np.count_nonzero(is_inside):
         return []
-    is_inside = within(page, page.tag == TAG_ID["noscript"])[page.block_node]
     inner = [block for block in long if is_inside[block]]
     if not inner:
         return []
@@ -320,6 +327,8 @@ def _with_short_copies(page: Page, texts: Sequence[str], kept: Flags, copies: Fl
     ends_quoted = quoted[np.maximum.accumulate(np.where(kept, np.arange(page.m), 0))][page.block_end - 1]
     elements = np.zeros(page.n, bool)
     for chosen, counted in ((ends_quoted, lengths), (~ends_quoted, lengths * ~quoted)):
+        if not np.count_nonzero(chosen):  # as most pages quote nothing
+            continue
         whole, long, repeated = (sums_over_blocks(page, counted * blocks) for blocks in (kept, copies, is_repeated))
         elements |= chosen & (long > 0.5 * whole) & (repeated >= 0.9 * whole)
     elements &= sums_over_blocks(page, originals) == 0
