@@ -20,6 +20,8 @@ _CONDITIONAL_COMMENT: Final = re.compile(
     r"(?=.*(?:-->|<!--|\[(?:if |endif\])))(?:\[(?:if [^\]]{1,60}|endif)\]|<!|--+|>| )++"
 )
 _COMMENT_STARTS: Final = frozenset("<[-")
+_COMMENT_SIGNS: Final = (("[", "[if "), ("[", "[endif]"), (">", "-->"), ("<", "<!--"))
+"""One of which every border has: a character that is found fast, and what it is a part of."""
 _LABELS: Final = frozenset(
     {
         *("advertisement", "advertisements", "anzeige", "werbung", "publicité", "publicidad", "advertentie", "reklama"),
@@ -31,6 +33,7 @@ _LABELS: Final = frozenset(
         *("1x 2x", "1x 2x 3x", "1x2x3x", "1x 2x 3x 4x", "½x 1x 2x", "½x 1x 2x 3x", "0.5x 1x 2x"),  # of a recipe
     }
 )
+_LONGEST_LABEL: Final = max(map(len, _LABELS))
 # Linear: no match has the sign that begins one. Of page builders for WordPress; of templates.
 _SHORTCODE: Final = re.compile(r"\[/?(?:vc|et_pb|fusion|av)_\w{1,40}[^\[\]]{0,2000}\]")
 _TEMPLATE_SIGN: Final = re.compile(r"\{[{%]|<%")
@@ -47,9 +50,9 @@ def find_leftovers(together: str, texts: Sequence[str]) -> list[int]:
         texts: the texts.
     """
     found = []
-    if not _LABELS.isdisjoint(map(str.lower, texts)):
+    if not _LABELS.isdisjoint([text.lower() for text in texts if len(text) <= _LONGEST_LABEL]):
         found = [number for number, text in enumerate(texts) if text.lower() in _LABELS]
-    if "--" not in together and "[" not in together:  # one of which is in every such text
+    if not any(character in together and sign in together for character, sign in _COMMENT_SIGNS):  # as on most pages
         return found
     comments = (
         number
