@@ -92,7 +92,7 @@ def cut_template(draft: Draft) -> None:
     page = draft.page
     draft.kept_units[:] = draft.kept_by_scores()
     readable = draft.lengths > 0
-    candidates = readable if readable.any() else np.ones(page.m, bool)
+    candidates = readable if np.count_nonzero(readable) else np.ones(page.m, bool)
     if page.m and not np.count_nonzero(draft.kept & candidates):
         draft.keep_least_template(candidates)
     if draft.comments is not None:
@@ -156,7 +156,7 @@ def estimate_confidence(draft: Draft) -> None:
     it and of the F1 expected from the adjusted scores, fitted on the labelled pages of whole sites. What a page states
     of its subject and the text lacks lowers it.
     """
-    choice, kept = draft.choice, draft.kept.astype(np.float64)
+    choice, kept = draft.choice, draft.kept
     if draft.is_fallback or not np.count_nonzero(kept):
         draft.choice = choice._replace(confidence=0.0)
     elif choice.confidence is not None and draft.page_scores is not draft.scores:

@@ -41,6 +41,7 @@ _WORDS: Final = re.compile(
 )
 """Words for comments in class and id names, in several languages."""
 
+_NUMBER: Final = re.compile(r"\d+")
 _PLURAL: Final = re.compile(r"(?:s|[^c]e|[eo]n|er|it|ek|ti|lar|i)$")
 _PART: Final = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")
 
@@ -79,9 +80,7 @@ _DECLARED: Final = {
 def named_comments(page: Page) -> Flags | None:
     """bool[m], blocks in elements named like single comments, without code and the forms within; ``None`` for none."""
     table = page.attributes
-    if table.matches.keys().isdisjoint((_NAMED, *_DECLARED)):
-        return None
-    known = {index: _KIND_OF[re.sub(r"\d+", "0", value)] for index, value in table.matching(_NAMED)}
+    known = {index: _KIND_OF[_NUMBER.sub("0", value)] for index, value in table.matching(_NAMED)}
     for predicate, pattern in _DECLARED.items():
         known |= {index: _Kind.COMMENT for index, value in table.matching(predicate) if pattern.search(value)}
     if _Kind.COMMENT not in known.values():  # as on most pages

@@ -19,7 +19,7 @@ import numpy as np
 
 from tamis.evidence.comments import MAX_FORUM
 from tamis.evidence.draft import Reason
-from tamis.metadata.json_ld import JSON_LD_SCRIPTS, json_ld_documents, json_ld_scripts
+from tamis.metadata.json_ld import json_ld_documents, json_ld_scripts
 from tamis.metadata.values import TAG, as_list, unescape_text
 from tamis.output.text import blocks_inside
 from tamis.page.attributes import attribute_predicate, token_pattern
@@ -126,8 +126,6 @@ def article_mark(page: Page) -> tuple[Singles, bool] | None:
         JSON-LD, blocks of too few words to be located. And whether JSON-LD has the text, rather than an element a mark.
     """
     attributes = page.attributes
-    if attributes.matches.keys().isdisjoint((JSON_LD_SCRIPTS, *_MARKS)):  # as on most pages
-        return None
     if attributes.elements_matching(*_FORUM):
         return None  # marks are on each post, or on the first one only
     for mark in _MARKS.items():
@@ -271,9 +269,10 @@ def with_titled_article(page: Page, scores: Scores) -> Scores:
     The scores stay unchanged if the titled article is short, or does not hold most of the text kept outside the others:
     then all of them are parts of one article.
     """
-    articles = np.array(elements_with_names(page, "article"), np.int64)
-    if len(articles) < 2 or not page.title:
+    named = elements_with_names(page, "article")
+    if len(named) < 2 or not page.title:
         return scores
+    articles = np.array(named, np.int64)
     headlines = _headlines(page)
     titled = next((element for element, fraction in headlines.items() if fraction >= 0.8), 0)
     holding = articles[(articles < titled) & (page.end[articles] > titled)]

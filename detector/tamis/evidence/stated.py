@@ -39,7 +39,7 @@ _MAX_TEXTS: Final = 500  # of a list
 def keep_stated(draft: Draft) -> None:
     """Keep the blocks that a page states to be its recipe, its instructions, or its questions and answers."""
     stated = stated_blocks(draft.page)
-    if stated is not None and draft.kept.any():
+    if stated is not None and np.count_nonzero(draft.kept):
         draft.overrule(stated & ~draft.kept & ~draft.written_by_readers, Reason.MAIN_CONTENT, cut=False)
 
 

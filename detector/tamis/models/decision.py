@@ -188,16 +188,16 @@ class KindInputs(NamedTuple):
     tokens: Integers
 
     def with_address(self, url: str | None) -> KindInputs:
-        """Return a copy with the inputs of a page's address."""
+        """Return a copy with the inputs of a page's address, or these inputs if it is unknown."""
+        if not url or "://" not in url:
+            return self
         numbers = self.numbers.copy()
         numbers[-len(_ADDRESS) :] = _address_inputs(url)
         return KindInputs(numbers, self.tokens)
 
 
-def _address_inputs(url: str | None) -> Sequence[float]:
-    """Properties of an address, in the order of :data:`_ADDRESS`; NaN if it is unknown."""
-    if not url or "://" not in url:
-        return [float("nan")] * len(_ADDRESS)
+def _address_inputs(url: str) -> Sequence[float]:
+    """Properties of an address, in the order of :data:`_ADDRESS`."""
     path, _, query = url.partition("://")[2].partition("/")[2].partition("#")[0].partition("?")
     digits, end = sum(map(str.isdigit, path)), path.rstrip("/").rpartition("/")[2]
     numbers = path.count("/"), query != "", log1p(digits), log1p(len(path)), end.count("-"), path == ""
