@@ -180,13 +180,12 @@ def _spelled_out(
 ) -> Iterator[tuple[int, int, int]]:
     """Yield first block, end and number of words of each row of blocks that consists of a text of up to 40 words."""
     wanted = {tuple(each) for each in words_of_texts if 0 < len(each) <= 40}
-    sizes_by_beginning: dict[tuple[str, ...], set[int]] = {}
+    sizes_by_first: dict[str, set[int]] = {}  # by their first word
     for text in wanted:
-        sizes_by_beginning.setdefault(text[:3], set()).add(len(text))
+        sizes_by_first.setdefault(text[0], set()).add(len(text))
     block_at = {begin: block for block, begin in reversed(list(enumerate(begins)))}
     for block, begin in enumerate(begins[:-1]):
-        for length in (1, 2, 3):
-            for size in sizes_by_beginning.get(tuple(words[begin : begin + length]), ()):
-                end = block_at.get(begin + size)
-                if end is not None and tuple(words[begin : begin + size]) in wanted:
-                    yield block, end, size
+        for size in sizes_by_first.get(words[begin], ()) if begin < len(words) else ():
+            end = block_at.get(begin + size)
+            if end is not None and tuple(words[begin : begin + size]) in wanted:
+                yield block, end, size
