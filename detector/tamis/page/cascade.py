@@ -99,6 +99,7 @@ _TAGS: Final = "\n".join(TAG_NAMES)
 _CSS: Final = frozenset({"text/css", ""})
 _INERT: Final = (TAG_ID["noscript"], TAG_ID["template"])
 _INLINE: Final = (1_000_000, 0, 0)  # specificity of a style attribute
+_UNLAYERED: Final = 1_000_000  # rank of what is in no layer
 _MAX_SELECTORS: Final = 100  # of a rule
 _MAX_LENGTH: Final = 500  # of a nested selector
 _MAX_WORK: Final = 20_000_000  # elements that selectors are matched against, of all rules
@@ -136,9 +137,9 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
 
     What hides half of the page's text is passed over: a script shows it, or a sheet from elsewhere.
     """
-    css, holding = own_css(page), sums_over_runs(page, runs_of_blocks(page, wanted) & page.is_nonblank) > 0
+    holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.is_nonblank) > 0
     browser = _of_browser(page, holding)
-    found_rules, styles = _search(page, css, holding, _HIDING_RULES)
+    found_rules, styles = _find_styles(page, holding, _HIDING_RULES)
     inline = {index: said.ways for index, style in styles if (said := SAID[style]).ways}
     rules = [
         (selector, said.ways)
@@ -160,7 +161,7 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
         among, is_known = chosen & holding, number < len(of_browser)
         if among.any() and (is_known or 2 * length[within(page, chosen)[page.run_node]].sum() < length.sum()):
             candidates |= {way: candidates[way] | among if way in candidates else among for way in ways}
-    return _compute(page, css, browser, holding, candidates) if candidates else Styles({}, {})
+    return _compute(page, browser, holding, candidates) if candidates else Styles({}, {})
 
 
 @cached_on_page
@@ -199,15 +200,28 @@ def _of_browser(page: Page, holding: Flags) -> list[tuple[Flags, Said]]:
     return [(among, said) for chosen, said in found if (among := chosen & holding).any()]
 
 
-def _search(
-    page: Page, css: bytes, subjects: Flags, wanted: str, *, in_any_state: bool = False
+@cached_on_page
+def _own_styles(page: Page) -> object:
+    """The page's own sheets and style attributes as the compiled core searches them; ``None`` without any."""
+    table, css = page.attributes, own_css(page)
+    if not css and "style" not in table.names:
+        return None
+    untagged = "\n".join(page.unknown_names.values())
+    return core.read_styles(page.arrays, "\n".join(table.names), _TAGS, untagged, css)
+
+
+def _have_styles(page: Page, wanted: str) -> bool:
+    """Whether anything sets a wanted property on whatever element."""
+    styles = _own_styles(page)
+    return styles is not None and core.has_styles(styles, wanted)
+
+
+def _find_styles(
+    page: Page, subjects: Flags, wanted: str, *, in_any_state: bool = False
 ) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
-    """Find the rules and the style attributes that set a wanted property on some elements: order or place, and text."""
-    table, others = page.attributes, "\n".join(page.unknown_names.values())
-    found: tuple[list[tuple[int, str]], list[tuple[int, str]]] = core.style_rules(
-        *(page.arrays, "\n".join(table.names), _TAGS, others, subjects, css, wanted, in_any_state),
-    )
-    return found
+    """Find the rules that set a wanted property on some elements, and style attributes: order or place, and text."""
+    styles = _own_styles(page)
+    return ([], []) if styles is None else core.find_styles(styles, subjects, wanted, in_any_state)
 
 
 def _read_rules(
@@ -253,19 +267,17 @@ def _nest(outer: str, inner: str) -> str:
     return inner.replace("&", outer) if "&" in inner else f"{outer} {inner}".strip()
 
 
-def _compute(
-    page: Page, css: bytes, browser: list[tuple[Flags, Said]], holding: Flags, candidates: Candidates
-) -> Styles:
+def _compute(page: Page, browser: list[tuple[Flags, Said]], holding: Flags, candidates: Candidates) -> Styles:
     """Find which of the candidates (bool[n] by way) are hidden, by all that is said of them."""
     hidden = np.logical_or.reduce([*candidates.values()])
     subjects = hidden
     if not candidates.keys().isdisjoint(INHERITED):
         subjects = (within(page, hidden) & holding) | (subtree_sums(page, hidden) > 0)
     names = {name for way in candidates for name in WAYS[way].properties}
-    ranked, shown = _rank(page, css, browser, subjects, names, candidates)
+    ranked, shown = _rank(page, browser, subjects, names, candidates)
     values = _cascade(page, names, ranked)
     if "color" in candidates:
-        values["background-color"] = _backgrounds(page, css, values["background-color"])
+        values["background-color"] = _backgrounds(page, values["background-color"])
     return _evaluate(page, candidates, values, shown)
 
 
@@ -278,20 +290,19 @@ def find_values(page: Page, names: set[str], subjects: Flags, wanted: str = "") 
         subjects: bool[n], the elements.
         wanted: declarations one of which an element must have, as :data:`_HIDING_RULES` has them; "" for any.
     """
-    css = own_css(page)
     if wanted:
-        rules, styles = _search(page, css, subjects, wanted)
+        rules, styles = _find_styles(page, subjects, wanted)
         chosen = as_mask(page, page.attributes.elements_with([index for index, _ in styles])) & subjects
         for _, selectors, _, _ in _read_rules(page, rules, in_any_state=True):
             for selector in selectors:
                 chosen |= select(page, selector, among=subjects)
         subjects = chosen
-    ranked = _rank(page, css, [], subjects, names, {})[0] if subjects.any() else []
+    ranked = _rank(page, [], subjects, names, {})[0] if subjects.any() else []
     return _cascade(page, names, ranked) if ranked else {}
 
 
 def _rank(
-    page: Page, css: bytes, browser: list[tuple[Flags, Said]], subjects: Flags, names: set[str], candidates: Candidates
+    page: Page, browser: list[tuple[Flags, Said]], subjects: Flags, names: set[str], candidates: Candidates
 ) -> tuple[list[tuple[Chosen, Said]], Candidates]:
     """What is said of some properties of some elements (bool[n]) in ascending order of rank, and what rules show.
 
@@ -302,9 +313,9 @@ def _rank(
     ranked: list[tuple[Rank, Chosen, Said]] = [((0, 0, (0, 0, 0), 0), chosen, said) for chosen, said in browser]
     layers: dict[str, int] = {}
     lines = "\n".join(f"{name} 0" for name in wanted)
-    rules, _ = _search(page, css, subjects, lines, in_any_state=bool(candidates))
+    rules, attributes = _find_styles(page, subjects, lines, in_any_state=bool(candidates))
     for order, selectors, layer, said in _read_rules(page, rules, in_any_state=True):
-        place = layers.setdefault(layer, len(layers)) if layer else len(css)
+        place = layers.setdefault(layer, len(layers)) if layer else _UNLAYERED
         shows = [way for way in candidates.keys() & OPENABLE if _shows(said, way)]
         for selector in selectors:
             chosen = select(page, selector, among=subjects)
@@ -312,11 +323,11 @@ def _rank(
                 ranked.append(((1, place, selector.specificity(), order), chosen, said))
             for way in shows:
                 shown[way] |= select(page, selector, among=candidates[way], in_any_state=True) & ~chosen
-    inline = {index: SAID[style] for index, style in page.attributes.containing(wanted, "style")}
+    inline = {index: SAID[style] for index, style in attributes}
     styled: dict[Said, list[int]] = {}
     for element, said in page.attributes.elements_and_values(inline):
         styled.setdefault(said, []).append(element)
-    ranked += [((1, len(css), _INLINE, 0), np.array(elements), said) for said, elements in styled.items()]
+    ranked += [((1, _UNLAYERED, _INLINE, 0), np.array(elements), said) for said, elements in styled.items()]
     return [(chosen, said) for _, chosen, said in sorted(ranked, key=itemgetter(0))], shown
 
 
@@ -354,17 +365,17 @@ def _evaluate(page: Page, candidates: Candidates, values: dict[str, NDArray[np.f
     return styles
 
 
-def _backgrounds(page: Page, css: bytes, own: NDArray[np.float64]) -> NDArray[np.float64]:
+def _backgrounds(page: Page, own: NDArray[np.float64]) -> NDArray[np.float64]:
     """float64[n], the colour that each element stands on, as far as the page itself tells."""
     around = nearest(page.parent, own != NO_COLOR)
-    default = 0xFFFFFF if _is_white(page, css) else ANY_COLOR
+    default = 0xFFFFFF if _is_white(page) else ANY_COLOR
     return np.where(around < 0, default, own[around])
 
 
-def _is_white(page: Page, css: bytes) -> bool:
+def _is_white(page: Page) -> bool:
     """Whether a page is white where it sets no background."""
     named = page.attributes.first_index_by_value
     if named("bgcolor") or named("background") or "stylesheet" in " ".join(named("rel")).lower():
         return False
-    values = (value.decode(errors="replace").strip() for value in _BACKGROUND.findall(css.lower()))
+    values = (value.decode(errors="replace").strip() for value in _BACKGROUND.findall(own_css(page).lower()))
     return all(value in {"inherit", "initial", ""} or read_background(value) in _WHITE for value in values)

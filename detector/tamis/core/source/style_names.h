@@ -11,33 +11,29 @@ typedef struct {
     uint64_t bits[NAME_BITS / 64];
 } Names;
 
-/* A name of attributes: the mark of the words in its values, 0 for none; and whether it is noted of the page and of subjects. */
-typedef struct {
-    Span name;
-    unsigned char mark, is_noted[2];
-} Attribute;
-
-/* The names on a page and of its subjects, noted once there is a rule that they are needed for. */
+/* The names on a page. */
 typedef struct {
     PageArrays page;
-    const uint8_t *subjects; /* bool by element */
-    Span tag_names, others;               /* names of tags, and of the page's elements without a tag, a line each */
-    int is_lax;                           /* other states of the subjects count, too, in which they have other classes */
-    Attribute *attributes;
-    uint8_t *is_of_subject; /* by first attribute */
-    Names names[2];         /* of the page, of subjects */
+    Span attributes, tags, untagged; /* names of attributes, of tags, and of elements without a tag, a line each */
+    Names all;
+} PageNames;
+
+/* The names of subjects, noted once there is a rule that they are needed for. */
+typedef struct {
+    const PageNames *page;
+    const uint8_t *chosen; /* bool by element */
+    int is_lax;            /* other states of the subjects count, too, in which they have other classes */
     int is_noted;
-} StyleNames;
+    Names names;
+} Subjects;
 
-/* Read the names of attributes, a line each; 0, or -1 without memory. What stands above them is given. */
-int style_names_read(StyleNames *style, Span lines);
-
-void style_names_release(StyleNames *style);
+/* Note the names of chosen elements (bool by element), or of all of them; 0, or -1 without memory. */
+int note_names(Names *names, const PageNames *page, const uint8_t *chosen);
 
 /* Whether a selector may choose a subject, or something around one: all its names are on the page, those of its last part on
    a subject. In another state it may have other classes, ids and attributes. What stands in brackets or parentheses may be
-   anything. */
-int style_names_may_match(StyleNames *style, Span selector, int of_subjects);
+   anything. -1 without memory. */
+int may_match(Subjects *subjects, Span selector, int of_subjects);
 
 /* Whether a text is a word. */
 int is_word(Span text, const char *word);
