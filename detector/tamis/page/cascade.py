@@ -34,7 +34,7 @@ from tamis.page.css_values import (
     read_declarations,
 )
 from tamis.page.media import holds, is_supported
-from tamis.page.selectors import parse_selector, select
+from tamis.page.selectors import everything, parse_selector, select
 from tamis.page.tree import (
     TAG_ID,
     TAG_NAMES,
@@ -51,7 +51,7 @@ from tamis.page.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from cssselect.parser import Selector
     from numpy.typing import NDArray
@@ -137,8 +137,11 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
 
     What hides half of the page's text is passed over: a script shows it, or a sheet from elsewhere.
     """
+    not_rendered = _not_rendered(page)
+    if not (not_rendered or _have_styles(page, _HIDING_RULES)):
+        return Styles({}, {})
     holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.is_nonblank) > 0
-    browser = _of_browser(page, holding)
+    browser = [(among, said) for chosen, said in not_rendered if np.count_nonzero(among := chosen & holding)]
     found_rules, styles = _find_styles(page, holding, _HIDING_RULES)
     inline = {index: said.ways for index, style in styles if (said := SAID[style]).ways}
     rules = [
@@ -181,13 +184,14 @@ def own_css(page: Page) -> bytes:
     return b"\n".join(texts).replace(b"\0", b"")
 
 
-def _of_browser(page: Page, holding: Flags) -> list[tuple[Flags, Said]]:
-    """What the sheets of browsers hide of some elements (bool[n]), and those from elsewhere by names that say so."""
+@cached_on_page
+def _not_rendered(page: Page) -> list[tuple[Flags, Said]]:
+    """What the sheets of browsers hide (bool[n]), and those from elsewhere by names that say so."""
     table, found = page.attributes, []
     names = page.tag_names.union(table.names, page.unknown_names.values())
     for name, selector in _BROWSER:
         if name in names:
-            found.append((select(page, selector, among=holding), _NOT_RENDERED))
+            found.append((select(page, selector, among=everything(page)), _NOT_RENDERED))
     if replaced := table.elements_having("placeholder", "fallback"):  # of AMP: until an element has loaded, if it fails
         in_amp = as_mask(page, [each for each, name in page.unknown_names.items() if name.startswith("amp-")])
         in_amp |= page.tag == TAG_ID["img"]  # amp-img
@@ -197,7 +201,7 @@ def _of_browser(page: Page, holding: Flags) -> list[tuple[Flags, Said]]:
     if named := table.matching(_FOR_READERS):
         indices = [index for index, value in named if not _READERS_ONLY.isdisjoint(value.split())]
         found.append((as_mask(page, table.elements_with(indices)), _CLIPPED))
-    return [(among, said) for chosen, said in found if (among := chosen & holding).any()]
+    return found
 
 
 @cached_on_page
@@ -273,7 +277,7 @@ def _compute(page: Page, browser: list[tuple[Flags, Said]], holding: Flags, cand
     subjects = hidden
     if not candidates.keys().isdisjoint(INHERITED):
         subjects = (within(page, hidden) & holding) | (subtree_sums(page, hidden) > 0)
-    names = {name for way in candidates for name in WAYS[way].properties}
+    names = frozenset(name for way in candidates for name in WAYS[way].properties)
     ranked, shown = _rank(page, browser, subjects, names, candidates)
     values = _cascade(page, names, ranked)
     if "color" in candidates:
@@ -281,45 +285,52 @@ def _compute(page: Page, browser: list[tuple[Flags, Said]], holding: Flags, cand
     return _evaluate(page, candidates, values, shown)
 
 
-def find_values(page: Page, names: set[str], subjects: Flags, wanted: str = "") -> dict[str, NDArray[np.float64]]:
+def find_values(
+    page: Page, names: frozenset[str], wanted: str, find_subjects: Callable[[Page], Flags]
+) -> dict[str, NDArray[np.float64]]:
     """float64[n] by property, its value on elements as their own styles set it; nothing where none does.
 
     Args:
         page: the page.
         names: properties of :data:`tamis.page.css_values.READERS`.
-        subjects: bool[n], the elements.
-        wanted: declarations one of which an element must have, as :data:`_HIDING_RULES` has them; "" for any.
+        wanted: declarations one of which an element must have, as :data:`_HIDING_RULES` has them.
+        find_subjects: finds the elements that rules may choose (bool[n]); style attributes count on all.
     """
-    if wanted:
-        rules, styles = _find_styles(page, subjects, wanted)
-        chosen = as_mask(page, page.attributes.elements_with([index for index, _ in styles])) & subjects
-        for _, selectors, _, _ in _read_rules(page, rules, in_any_state=True):
-            for selector in selectors:
-                chosen |= select(page, selector, among=subjects)
-        subjects = chosen
-    ranked = _rank(page, [], subjects, names, {})[0] if subjects.any() else []
-    return _cascade(page, names, ranked) if ranked else {}
+    if not _have_styles(page, wanted):
+        return {}
+    subjects = find_subjects(page)
+    rules, styles = _find_styles(page, subjects, wanted)
+    chosen = as_mask(page, page.attributes.elements_with([index for index, _ in styles]))
+    for _, selectors, _, _ in _read_rules(page, rules, in_any_state=True):
+        for selector in selectors:
+            chosen |= select(page, selector, among=subjects) & subjects
+    return _cascade(page, names, _rank(page, [], chosen, names, {})[0]) if np.count_nonzero(chosen) else {}
+
+
+@lru_cache(maxsize=256)
+def _lines(names: frozenset[str]) -> str:
+    """Some properties and their shorthands, whatever their values, as the compiled core takes them."""
+    shorthands = {short for short, longhands in LONGHANDS.items() if not names.isdisjoint(longhands)}
+    return "\n".join(f"{name} 0" for name in names | shorthands)
 
 
 def _rank(
-    page: Page, browser: list[tuple[Flags, Said]], subjects: Flags, names: set[str], candidates: Candidates
+    page: Page, browser: list[tuple[Flags, Said]], subjects: Flags, names: frozenset[str], candidates: Candidates
 ) -> tuple[list[tuple[Chosen, Said]], Candidates]:
     """What is said of some properties of some elements (bool[n]) in ascending order of rank, and what rules show.
 
     Those are the candidates (bool[n] by way of hiding) that a rule for another state shows.
     """
-    wanted = names | {short for short, longhands in LONGHANDS.items() if not names.isdisjoint(longhands)}
     shown = {way: np.zeros(page.n, bool) for way in candidates}
     ranked: list[tuple[Rank, Chosen, Said]] = [((0, 0, (0, 0, 0), 0), chosen, said) for chosen, said in browser]
     layers: dict[str, int] = {}
-    lines = "\n".join(f"{name} 0" for name in wanted)
-    rules, attributes = _find_styles(page, subjects, lines, in_any_state=bool(candidates))
+    rules, attributes = _find_styles(page, subjects, _lines(names), in_any_state=bool(candidates))
     for order, selectors, layer, said in _read_rules(page, rules, in_any_state=True):
         place = layers.setdefault(layer, len(layers)) if layer else _UNLAYERED
         shows = [way for way in candidates.keys() & OPENABLE if _shows(said, way)]
         for selector in selectors:
             chosen = select(page, selector, among=subjects)
-            if chosen.any():
+            if np.count_nonzero(chosen):
                 ranked.append(((1, place, selector.specificity(), order), chosen, said))
             for way in shows:
                 shown[way] |= select(page, selector, among=candidates[way], in_any_state=True) & ~chosen
@@ -331,7 +342,7 @@ def _rank(
     return [(chosen, said) for _, chosen, said in sorted(ranked, key=itemgetter(0))], shown
 
 
-def _cascade(page: Page, names: set[str], ranked: list[tuple[Chosen, Said]]) -> dict[str, NDArray[np.float64]]:
+def _cascade(page: Page, names: frozenset[str], ranked: list[tuple[Chosen, Said]]) -> dict[str, NDArray[np.float64]]:
     """float64[n] by property, its value on each element, by what is said in ascending order of rank."""
     values = {name: np.full(page.n, READERS[name][1]) for name in names}
     for is_important in (False, True):

@@ -284,7 +284,7 @@ static int is_among_starts(Span starts, Span value)
     case '2':
         return (next | 0x20) == 'p';
     case '-':
-        return is_digit(next);
+        return next != '.';
     default:
         return 1;
     }
