@@ -138,7 +138,7 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
     What hides half of the page's text is passed over: a script shows it, or a sheet from elsewhere.
     """
     not_rendered = _not_rendered(page)
-    if not (not_rendered or _have_styles(page, _HIDING_RULES)):
+    if not (not_rendered or core.has_styles(_own_styles(page), _HIDING_RULES)):
         return Styles({}, {})
     holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.is_nonblank) > 0
     browser = [(among, said) for chosen, said in not_rendered if np.count_nonzero(among := chosen & holding)]
@@ -206,26 +206,19 @@ def _not_rendered(page: Page) -> list[tuple[Flags, Said]]:
 
 @cached_on_page
 def _own_styles(page: Page) -> object:
-    """The page's own sheets and style attributes as the compiled core searches them; ``None`` without any."""
-    table, css = page.attributes, own_css(page)
-    if not css and "style" not in table.names:
-        return None
-    untagged = "\n".join(page.unknown_names.values())
-    return core.read_styles(page.arrays, "\n".join(table.names), _TAGS, untagged, css)
-
-
-def _have_styles(page: Page, wanted: str) -> bool:
-    """Whether anything sets a wanted property on whatever element."""
-    styles = _own_styles(page)
-    return styles is not None and core.has_styles(styles, wanted)
+    """The page's own sheets and style attributes, as the compiled core searches them."""
+    untagged, number = "\n".join(page.unknown_names.values()), page.attributes.names.get
+    numbers = number("class", -1), number("id", -1), number("style", -1)
+    return core.read_styles(page.arrays, _TAGS, untagged, own_css(page), *numbers)
 
 
 def _find_styles(
     page: Page, subjects: Flags, wanted: str, *, in_any_state: bool = False
 ) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
     """Find the rules that set a wanted property on some elements, and style attributes: order or place, and text."""
-    styles = _own_styles(page)
-    return ([], []) if styles is None else core.find_styles(styles, subjects, wanted, in_any_state)
+    found: tuple[list[tuple[int, str]], list[tuple[int, str]]]
+    found = core.find_styles(_own_styles(page), subjects, wanted, in_any_state)
+    return found
 
 
 def _read_rules(
@@ -296,7 +289,7 @@ def find_values(
         wanted: declarations one of which an element must have, as :data:`_HIDING_RULES` has them.
         find_subjects: finds the elements that rules may choose (bool[n]); style attributes count on all.
     """
-    if not _have_styles(page, wanted):
+    if not core.has_styles(_own_styles(page), wanted):
         return {}
     subjects = find_subjects(page)
     rules, styles = _find_styles(page, subjects, wanted)

@@ -12,25 +12,11 @@ static void add_name(Names *names, Span name, unsigned char mark)
     names->bits[bit / 64] |= (uint64_t)1 << bit % 64;
 }
 
-static void add_words(Names *names, Span value, unsigned char mark)
-{
-    Span word;
-    while (word = next_word(&value), word.begin < word.end) {
-        add_name(names, word, mark);
-    }
-}
-
 static int has_name(const Names *names, uint64_t hash)
 {
     uint64_t bit = hash % NAME_BITS;
     return names->bits[bit / 64] >> bit % 64 & 1;
 }
-
-/* A name of attributes, the mark of the words in its values, 0 for none, and whether it is noted. */
-typedef struct {
-    Span name;
-    unsigned char mark, is_noted;
-} Attribute;
 
 /* Read the rest of a name, without the backslashes of escapes; 0 for one with a code point, which may be any name. */
 static int read_name(const unsigned char **at, const unsigned char *end, unsigned char *to, size_t room, Span *name)
@@ -50,16 +36,10 @@ static int read_name(const unsigned char **at, const unsigned char *end, unsigne
     return is_plain;
 }
 
-/* What a part of a selector is by its first character: a class, an id, a name of elements or of attributes; 0 for others. */
+/* What a part of a selector is by its first character: a class, an id, a name of elements; 0 for others. */
 static unsigned char mark_of(unsigned char first, int is_first)
 {
-    return first == '.' || first == '#' || first == '[' ? first : is_first && is_letter(first) ? ELEMENT : 0;
-}
-
-int is_word(Span text, const char *word)
-{
-    size_t length = strlen(word);
-    return (size_t)(text.end - text.begin) == length && memcmp(text.begin, word, length) == 0;
+    return first == '.' || first == '#' ? first : is_first && is_letter(first) ? ELEMENT : 0;
 }
 
 static void note_elements(Names *names, const PageNames *page, const uint8_t *chosen)
@@ -85,19 +65,13 @@ int note_names(Names *names, const PageNames *page, const uint8_t *chosen)
 {
     const PageArrays *arrays = &page->page;
     const AttributeValues *values = &arrays->values;
-    SCOPED(free_memory) Attribute *attributes = calloc((size_t)values->names + 1, sizeof *attributes);
     SCOPED(free_memory) uint8_t *is_wanted = malloc((size_t)arrays->a + 1); /* by first attribute */
-    Span lines = page->attributes;
     Py_ssize_t i;
     int32_t k;
-    if (attributes == NULL || is_wanted == NULL) {
+    if (is_wanted == NULL) {
         return -1;
     }
     note_elements(names, page, chosen);
-    for (i = 0; i < values->names && lines.begin < lines.end; i++) {
-        Span name = next_line(&lines);
-        attributes[i] = (Attribute){name, is_word(name, "class") ? '.' : is_word(name, "id") ? '#' : 0, 0};
-    }
     memset(is_wanted, chosen == NULL, (size_t)arrays->a + 1);
     for (i = 0; chosen != NULL && i < arrays->n; i++) {
         for (k = arrays->attribute_begin[i]; chosen[i] && k < arrays->attribute_begin[i + 1]; k++) {
@@ -105,15 +79,10 @@ int note_names(Names *names, const PageNames *page, const uint8_t *chosen)
         }
     }
     for (i = 0; i < values->d; i++) {
-        Attribute *attribute = &attributes[values->name_of[i]];
-        if (is_wanted[values->first_index[i]]) {
-            if (!attribute->is_noted) {
-                attribute->is_noted = 1;
-                add_name(names, attribute->name, '[');
-            }
-            if (attribute->mark) {
-                add_words(names, value_of(values, i), attribute->mark);
-            }
+        int name = values->name_of[i], mark = name == page->classes ? '.' : name == page->ids ? '#' : 0;
+        Span value = value_of(values, i), word;
+        while (mark && is_wanted[values->first_index[i]] && (word = next_word(&value), word.begin < word.end)) {
+            add_name(names, word, (unsigned char)mark);
         }
     }
     return 0;
@@ -135,10 +104,10 @@ int may_match(Subjects *subjects, Span selector, int of_subjects)
         }
         if (mark && read_name(&at, selector.end, room, sizeof room, &name)) {
             uint64_t hash;
-            if ((at < selector.end && *at == '|') || (mark == '[' && (is_lax || name.begin == name.end))) {
-                continue; /* one of a namespace, or none */
+            if (at < selector.end && *at == '|') {
+                continue; /* a namespace */
             }
-            for (small = room; small < name.end && mark != '.' && mark != '#'; small++) {
+            for (small = room; small < name.end && mark == ELEMENT; small++) {
                 *small = (unsigned char)lower_of(*small);
             }
             hash = hash_of(name, mark);

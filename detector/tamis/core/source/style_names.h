@@ -6,7 +6,7 @@
 
 enum { NAME_BITS = 1 << 14 };
 
-/* Classes, ids, and names of elements and attributes: a bit of each, by a hash. */
+/* Classes, ids, and names of elements: a bit of each, by a hash. */
 typedef struct {
     uint64_t bits[NAME_BITS / 64];
 } Names;
@@ -14,7 +14,8 @@ typedef struct {
 /* The names on a page. */
 typedef struct {
     PageArrays page;
-    Span attributes, tags, untagged; /* names of attributes, of tags, and of elements without a tag, a line each */
+    Span tags, untagged; /* names of tags, and of elements without a tag, a line each */
+    int classes, ids;    /* numbers of the attributes */
     Names all;
 } PageNames;
 
@@ -31,11 +32,8 @@ typedef struct {
 int note_names(Names *names, const PageNames *page, const uint8_t *chosen);
 
 /* Whether a selector may choose a subject, or something around one: all its names are on the page, those of its last part on
-   a subject. In another state it may have other classes, ids and attributes. What stands in brackets or parentheses may be
-   anything. -1 without memory. */
+   a subject. In another state it may have other classes and ids. What stands in brackets or parentheses may be anything.
+   -1 without memory. */
 int may_match(Subjects *subjects, Span selector, int of_subjects);
-
-/* Whether a text is a word. */
-int is_word(Span text, const char *word);
 
 #endif

@@ -4,14 +4,14 @@
 
 #define STYLES "tamis.core.styles"
 
-enum { MAX_LEVELS = 16, MAX_NAME = 255, MAX_BLOCKS = 1 << 17, MAX_DECLARATIONS = 1 << 18 }; /* of a page */
+enum { MAX_LEVELS = 16, MAX_BLOCKS = 1 << 17, MAX_DECLARATIONS = 1 << 18 }; /* of a page */
 enum { MAX_CONDITIONS = 64, MAX_RULES = 1000, MAX_TEXT = 1 << 22 };                         /* of a search */
 
-/* A declaration: the length of its name, the bit that all of this name have, and the next one in its block, -1 for none. */
+/* A declaration: how long its name is, where its value begins, the bit of its name, and the next one in its block, -1 for none. */
 typedef struct {
     Span text;
-    uint8_t name, bit;
-    int32_t next;
+    uint16_t name, value;
+    int32_t bit, next;
 } Declaration;
 
 /* What holds declarations: the rules of a selector, those of an at-rule, or a style attribute. */
@@ -30,6 +30,7 @@ typedef struct {
     PyObject *held;      /* what is pointed into */
     unsigned char *room; /* statements without their comments */
     PageNames names;
+    int attribute; /* number of style attributes */
     int32_t blocks, declarations;
     size_t block_capacity, declaration_capacity;
     StyleBlock *block;
@@ -94,20 +95,24 @@ static int32_t open_block(Styles *styles, Span prelude, int32_t parent, int32_t 
 static int keep_declaration(Styles *styles, StyleBlock *block, Span text)
 {
     const unsigned char *colon = memchr(text.begin, ':', (size_t)(text.end - text.begin));
-    Span name = without_spaces((Span){text.begin, colon ? colon : text.begin});
-    int32_t number = styles->declarations;
-    if (name.begin == name.end || name.end - name.begin > MAX_NAME || number == MAX_DECLARATIONS) {
+    Span name = without_spaces((Span){text.begin, colon ? colon : text.begin}), value;
+    int32_t number = styles->declarations, bit;
+    if (name.begin == name.end || number == MAX_DECLARATIONS) {
+        return 0;
+    }
+    value = without_spaces((Span){colon + 1, text.end});
+    if (value.begin - name.begin > UINT16_MAX) {
         return 0;
     }
     if (make_room(&styles->declaration, &styles->declaration_capacity, sizeof(Declaration) * ((size_t)number + 1)) < 0) {
         return -1;
     }
-    text = (Span){name.begin, without_spaces((Span){colon, text.end}).end};
-    styles->declaration[number] = (Declaration){text, (uint8_t)(name.end - name.begin), (uint8_t)bit_of_name(name), -1};
+    bit = bit_of_name(name);
+    styles->declaration[styles->declarations++] = (Declaration){
+        {name.begin, value.end}, (uint16_t)(name.end - name.begin), (uint16_t)(value.begin - name.begin), bit, -1};
     *(block->first < 0 ? &block->first : &styles->declaration[block->last].next) = number;
     block->last = number;
-    block->bits |= (uint64_t)1 << styles->declaration[number].bit;
-    styles->declarations++;
+    block->bits |= (uint64_t)1 << bit;
     return 0;
 }
 
@@ -202,7 +207,7 @@ static int read_rules(Styles *styles, Span css, unsigned char *to)
             Span prelude = without_comment_marks(statement);
             int32_t parent = depth >= 0 ? levels[depth] : -1;
             int is_at = prelude.begin == prelude.end || *prelude.begin == '@';
-            if (depth + 1 == MAX_LEVELS || styles->blocks == MAX_BLOCKS) {
+            if (depth + 1 == MAX_LEVELS || styles->blocks >= MAX_BLOCKS) {
                 skipped++;
             }
             else if ((depth >= 0 && parent < 0) || (is_at && !is_group(prelude))) {
@@ -231,26 +236,26 @@ static int read_attribute(Styles *styles, Span style, int32_t first_index)
 {
     static const unsigned char var[] = "var";
     const unsigned char *at;
-    int32_t number;
-    if (styles->blocks == MAX_BLOCKS || (number = open_block(styles, style, first_index, STYLE_ATTRIBUTE)) < 0) {
-        return styles->blocks == MAX_BLOCKS ? 0 : -1;
+    int32_t number = open_block(styles, style, first_index, STYLE_ATTRIBUTE);
+    int is_open = number < 0;
+    for (at = style.begin; at < style.end && !is_open; at++) {
+        is_open = *at == '\\' || (*at == '*' && at > style.begin && at[-1] == '/')
+                  || (*at == '(' && at - style.begin > 3 && begins((Span){at - 3, at}, (Span){var, var + 3}));
     }
-    for (at = style.begin; at < style.end; at++) {
-        if (*at == '\\' || (*at == '*' && at > style.begin && at[-1] == '/')
-            || (*at == '(' && at - style.begin > 3 && begins((Span){at - 3, at}, (Span){var, var + 3}))) {
-            styles->block[number].bits = UINT64_MAX;
-            return 0;
-        }
-    }
-    while (style.begin < style.end) {
+    while (style.begin < style.end && !is_open) {
         const unsigned char *end = memchr(style.begin, ';', (size_t)(style.end - style.begin));
         end = end ? end : style.end;
         if (keep_declaration(styles, &styles->block[number], (Span){style.begin, end}) < 0) {
             return -1;
         }
+        is_open = styles->declarations == MAX_DECLARATIONS;
         style.begin = end < style.end ? end + 1 : end;
     }
-    return 0;
+    if (is_open && number >= 0) {
+        styles->block[number].first = -1;
+        styles->block[number].bits = UINT64_MAX;
+    }
+    return number < 0 ? -1 : 0;
 }
 
 /* Read the names that are wanted, with what stands behind each. */
@@ -290,25 +295,16 @@ static int is_among_starts(Span starts, Span value)
     }
 }
 
-static Span value_of_declaration(const Declaration *declaration)
-{
-    Span text = declaration->text;
-    while (*text.begin++ != ':') {
-    }
-    return without_spaces(text);
-}
-
 /* Which half of what matters a declaration is, 16 for all of it, 0 for none. */
 static int half_of(const Wanted *wanted, const Declaration *declaration)
 {
-    Span text = declaration->text;
+    Span text = declaration->text, value = {text.begin + declaration->value, text.end};
     uint64_t bits = wanted->of_bit[declaration->bit];
     for (; bits; bits &= bits - 1) {
         const Condition *condition = &wanted->conditions[__builtin_ctzll(bits)];
-        if (condition->name.end - condition->name.begin == declaration->name && begins(text, condition->name)) {
-            if (is_among_starts(condition->starts, value_of_declaration(declaration))) {
-                return condition->half ? condition->half : 16;
-            }
+        if (condition->name.end - condition->name.begin == declaration->name && begins(text, condition->name)
+            && is_among_starts(condition->starts, value)) {
+            return condition->half ? condition->half : 16;
         }
     }
     return 0;
@@ -408,33 +404,27 @@ static void free_styles(PyObject *capsule)
     free(styles);
 }
 
-/* Read sheets and style attributes; 0, or -1 without memory. */
+/* Read style attributes and sheets; 0, or -1 without memory. */
 static int read_styles(Styles *styles, Span css)
 {
     const AttributeValues *values = &styles->names.page.values;
-    Span lines = styles->names.attributes;
-    int32_t style = 0;
     Py_ssize_t i;
-    styles->room = malloc((size_t)(css.end - css.begin) + 1);
-    if (styles->room == NULL || read_rules(styles, css, styles->room) < 0
-        || (styles->blocks && note_names(&styles->names.all, &styles->names, NULL) < 0)) {
-        return -1;
-    }
-    while (lines.begin < lines.end && !is_word(next_line(&lines), "style")) {
-        style++;
-    }
     for (i = 0; i < values->d; i++) {
-        if (values->name_of[i] == style && read_attribute(styles, value_of(values, i), values->first_index[i]) < 0) {
+        if (values->name_of[i] == styles->attribute && read_attribute(styles, value_of(values, i), values->first_index[i]) < 0) {
             return -1;
         }
     }
-    return 0;
+    styles->room = malloc((size_t)(css.end - css.begin) + 1);
+    if (styles->room == NULL || read_rules(styles, css, styles->room) < 0) {
+        return -1;
+    }
+    return css.begin < css.end ? note_names(&styles->names.all, &styles->names, NULL) : 0;
 }
 
-/* read_styles(page, attributes, tags, untagged, css) -> capsule, which holds them
+/* read_styles(page, tags, untagged, css, class, id, style) -> capsule, which holds them
 
-   A page's own styles, for the other two: css, its sheets as bytes of UTF-8, and its style attributes. attributes, tags,
-   untagged: names of attributes by number, of tags, and of elements without a tag, a line each. */
+   A page's own styles, for the other two: css, its sheets as bytes of UTF-8, and its style attributes. tags, untagged: names of
+   tags, and of elements without a tag, a line each. class, id, style: numbers of attributes, -1 for those that the page lacks. */
 PyObject *core_read_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     Styles *styles = calloc(1, sizeof *styles);
@@ -445,8 +435,8 @@ PyObject *core_read_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
     if (capsule == NULL) {
         free(styles);
     }
-    else if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_page, &names->page, in_text, &names->attributes,
-                               in_text, &names->tags, in_text, &names->untagged, in_bytes, &css)) {
+    else if (!PyArg_ParseTuple(arguments, "O&O&O&O&iii", in_page, &names->page, in_text, &names->tags, in_text, &names->untagged,
+                               in_bytes, &css, &names->classes, &names->ids, &styles->attribute)) {
         Py_CLEAR(capsule);
     }
     else {
