@@ -5,7 +5,7 @@
 #define STYLES "tamis.core.styles"
 
 enum { MAX_LEVELS = 16, MAX_BLOCKS = 1 << 17, MAX_DECLARATIONS = 1 << 18 }; /* of a page */
-enum { MAX_CONDITIONS = 64, MAX_RULES = 1000, MAX_TEXT = 1 << 22 };                         /* of a search */
+enum { MAX_CONDITIONS = 64, MAX_RULES = 1000, MAX_LENGTH = 1 << 22 }; /* of a search; the length is of all preludes */
 
 /* A declaration: how long its name is, where its value begins, the bit of its name, and the next one in its block, -1 for none. */
 typedef struct {
@@ -323,15 +323,13 @@ static int matters(const Styles *styles, const Wanted *wanted, const StyleBlock 
     return halves & 16 || (halves & 3) == 3 || (halves & 12) == 12;
 }
 
-/* The next block that matters, from one on; -1 for none. */
+/* The next block that matters, from one on; the number of all blocks for none. */
 static int32_t next_block(const Styles *styles, const Wanted *wanted, int32_t number)
 {
-    for (; number < styles->blocks; number++) {
-        if (matters(styles, wanted, &styles->block[number])) {
-            return number;
-        }
+    while (number < styles->blocks && !matters(styles, wanted, &styles->block[number])) {
+        number++;
     }
-    return -1;
+    return number;
 }
 
 /* Append a text and a character; 1, or -1 without memory. */
@@ -367,27 +365,31 @@ static int put_selectors(Bytes *to, Subjects *subjects, Span list, int of_subjec
     return to->used > begun;
 }
 
-/* Write the text of a rule or style attribute. 1, 0 if none of its selectors may match, or -1 without memory. */
-static int write_block(Bytes *to, const Styles *styles, const Wanted *wanted, Subjects *subjects, int32_t number)
+/* Write the text of a style attribute, or of a rule, if it is not too long. 1, 0 if none of its selectors may match, or -1 without
+   memory. */
+static int write_block(Bytes *to, const Styles *styles, const Wanted *wanted, Subjects *subjects, int32_t number, size_t *left)
 {
-    const StyleBlock *block = &styles->block[number];
     int32_t around[MAX_LEVELS], k, depth = 0, last = -1;
-    int found = 1;
+    int found;
     to->used = 0;
-    if (block->kind == STYLE_ATTRIBUTE) {
-        return append(to, block->prelude);
+    if (styles->block[number].kind == STYLE_ATTRIBUTE) {
+        return append(to, styles->block[number].prelude);
     }
     for (k = number; k >= 0; k = styles->block[k].parent) {
+        Span prelude = styles->block[k].prelude;
+        size_t length = (size_t)(prelude.end - prelude.begin);
         last = last < 0 && styles->block[k].kind == RULE ? k : last;
         around[depth++] = k;
+        *left -= length < *left ? length : *left;
     }
+    found = last >= 0 && *left > 0;
     while (depth && found > 0) {
         Span prelude = styles->block[k = around[--depth]].prelude;
         int is_rule = styles->block[k].kind == RULE;
-        found = last < 0 ? 0 : is_rule ? put_selectors(to, subjects, prelude, k == last) : 1;
+        found = is_rule ? put_selectors(to, subjects, prelude, k == last) : 1;
         found = found > 0 ? put(to, is_rule ? (Span){NULL, NULL} : prelude, '\0') : found;
     }
-    for (k = block->first; k >= 0 && found > 0; k = styles->declaration[k].next) {
+    for (k = styles->block[number].first; k >= 0 && found > 0; k = styles->declaration[k].next) {
         const Declaration *declaration = &styles->declaration[k];
         found = half_of(wanted, declaration) ? put(to, declaration->text, ';') : found;
     }
@@ -463,11 +465,15 @@ PyObject *core_has_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
     const Styles *styles;
     Wanted wanted = {0};
     Span lines;
+    int32_t k;
     if (!PyArg_ParseTuple(arguments, "O&O&", in_styles, &styles, in_text, &lines)) {
         return NULL;
     }
     read_wanted(&wanted, lines);
-    return PyBool_FromLong(next_block(styles, &wanted, 0) >= 0);
+    Py_BEGIN_ALLOW_THREADS
+    k = next_block(styles, &wanted, 0);
+    Py_END_ALLOW_THREADS
+    return PyBool_FromLong(k < styles->blocks);
 }
 
 /* find_styles(styles, subjects: bool[n], wanted, is_lax) -> rules: list of (order, str), attributes: list of (place, str)
@@ -486,7 +492,7 @@ PyObject *core_find_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
     Bytes text = {0};
     const Styles *styles;
     Span lines;
-    size_t length = 0;
+    size_t left = MAX_LENGTH;
     int32_t k = -1;
     int found = 1;
     if (rules == NULL || attributes == NULL
@@ -497,17 +503,17 @@ PyObject *core_find_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
     subjects.page = &styles->names;
     subjects.chosen = ITEMS(chosen, uint8_t);
     read_wanted(&wanted, lines);
-    while (found >= 0 && (k = next_block(styles, &wanted, k + 1)) >= 0) {
-        const StyleBlock *block = &styles->block[k];
-        int is_rule = block->kind != STYLE_ATTRIBUTE;
-        if (is_rule && (length > MAX_TEXT || PyList_Size(rules) == MAX_RULES)) {
-            continue;
-        }
-        if ((found = write_block(&text, styles, &wanted, &subjects, k)) > 0) {
+    while (found >= 0 && k < styles->blocks && PyList_Size(rules) < MAX_RULES) {
+        Py_BEGIN_ALLOW_THREADS
+        k = next_block(styles, &wanted, k + 1);
+        found = k < styles->blocks ? write_block(&text, styles, &wanted, &subjects, k, &left) : 0;
+        Py_END_ALLOW_THREADS
+        if (found > 0) {
+            int is_rule = styles->block[k].kind != STYLE_ATTRIBUTE;
             SCOPED(release_object) PyObject *string = PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.used, "replace");
-            SCOPED(release_object) PyObject *item = string ? Py_BuildValue("iO", is_rule ? k : block->parent, string) : NULL;
+            SCOPED(release_object) PyObject *item =
+                string ? Py_BuildValue("iO", is_rule ? k : styles->block[k].parent, string) : NULL;
             found = item != NULL && PyList_Append(is_rule ? rules : attributes, item) == 0 ? 1 : -1;
-            length += is_rule ? text.used : 0;
         }
     }
     free(text.data);
