@@ -64,7 +64,7 @@ def displays(page: Page) -> NDArray[np.float64]:
 def _touching(page: Page) -> Flags:
     """bool[n], inline elements whose text touches that of others, and the elements around them."""
     ink, continues_word = prefix_sums(page.is_nonblank), np.append(page.continues_word, False)
-    touches = ~IS_BLOCK_LEVEL.take(page.tag) & (continues_word[page.run_begin] | continues_word[page.run_end])
+    touches: Flags = ~IS_BLOCK_LEVEL.take(page.tag) & (continues_word[page.run_begin] | continues_word[page.run_end])
     touches &= ink[page.run_begin] < ink[page.run_end]
     touches[page.parent[touches]] = True
     return touches

@@ -142,7 +142,7 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
         return Styles({}, {})
     holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.is_nonblank) > 0
     browser = [(among, said) for chosen, said in not_rendered if np.count_nonzero(among := chosen & holding)]
-    found_rules, styles = _find_styles(page, holding, _HIDING_RULES)
+    found_rules, styles = core.find_styles(_own_styles(page), holding, _HIDING_RULES, False)
     inline = {index: said.ways for index, style in styles if (said := SAID[style]).ways}
     rules = [
         (selector, said.ways)
@@ -206,19 +206,10 @@ def _not_rendered(page: Page) -> list[tuple[Flags, Said]]:
 
 @cached_on_page
 def _own_styles(page: Page) -> object:
-    """The page's own sheets and style attributes, as the compiled core searches them."""
+    """The page's own sheets and style attributes, which the compiled core reads once and searches for what is asked."""
     untagged, number = "\n".join(page.unknown_names.values()), page.attributes.names.get
     numbers = number("class", -1), number("id", -1), number("style", -1)
     return core.read_styles(page.arrays, _TAGS, untagged, own_css(page), *numbers)
-
-
-def _find_styles(
-    page: Page, subjects: Flags, wanted: str, *, in_any_state: bool = False
-) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
-    """Find the rules that set a wanted property on some elements, and style attributes: order or place, and text."""
-    found: tuple[list[tuple[int, str]], list[tuple[int, str]]]
-    found = core.find_styles(_own_styles(page), subjects, wanted, in_any_state)
-    return found
 
 
 def _read_rules(
@@ -292,7 +283,7 @@ def find_values(
     if not core.has_styles(_own_styles(page), wanted):
         return {}
     subjects = find_subjects(page)
-    rules, styles = _find_styles(page, subjects, wanted)
+    rules, styles = core.find_styles(_own_styles(page), subjects, wanted, False)
     chosen = as_mask(page, page.attributes.elements_with([index for index, _ in styles]))
     for _, selectors, _, _ in _read_rules(page, rules, in_any_state=True):
         for selector in selectors:
@@ -317,7 +308,7 @@ def _rank(
     shown = {way: np.zeros(page.n, bool) for way in candidates}
     ranked: list[tuple[Rank, Chosen, Said]] = [((0, 0, (0, 0, 0), 0), chosen, said) for chosen, said in browser]
     layers: dict[str, int] = {}
-    rules, attributes = _find_styles(page, subjects, _lines(names), in_any_state=bool(candidates))
+    rules, attributes = core.find_styles(_own_styles(page), subjects, _lines(names), bool(candidates))
     for order, selectors, layer, said in _read_rules(page, rules, in_any_state=True):
         place = layers.setdefault(layer, len(layers)) if layer else _UNLAYERED
         shows = [way for way in candidates.keys() & OPENABLE if _shows(said, way)]

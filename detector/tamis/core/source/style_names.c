@@ -91,7 +91,7 @@ int note_names(Names *names, const PageNames *page, const uint8_t *chosen)
 int may_match(Subjects *subjects, Span selector, int of_subjects)
 {
     int depth = 0, is_first = 1, is_on_page = 1, is_lax = subjects->is_lax;
-    int is_missing = 0, is_shared = 0, is_other = 0; /* of names in the last part: one, a class or id, an element */
+    int is_missing = 0, is_shared = 0; /* of the last part: a name, a class or id */
     const unsigned char *at = selector.begin;
     while (at < selector.end) {
         unsigned char c = *at, room[256], mark = depth ? 0 : mark_of(*at, is_first), *small;
@@ -100,7 +100,7 @@ int may_match(Subjects *subjects, Span selector, int of_subjects)
         depth += (c == '(' || c == '[') - ((c == ')' || c == ']') && depth);
         is_first = !depth && (is_space(c) || c == '>' || c == '+' || c == '~');
         if (is_first) {
-            is_missing = is_shared = is_other = 0;
+            is_missing = is_shared = 0;
         }
         if (mark && read_name(&at, selector.end, room, sizeof room, &name)) {
             uint64_t hash;
@@ -120,14 +120,9 @@ int may_match(Subjects *subjects, Span selector, int of_subjects)
             if (!subjects->is_noted++ && note_names(&subjects->names, subjects->page, subjects->chosen) < 0) {
                 return -1;
             }
-            if (has_name(&subjects->names, hash)) {
-                is_shared |= mark == '.' || mark == '#';
-            }
-            else {
-                is_missing = 1;
-                is_other |= mark == ELEMENT;
-            }
+            is_missing |= !has_name(&subjects->names, hash);
+            is_shared |= mark != ELEMENT && has_name(&subjects->names, hash);
         }
     }
-    return is_lax ? !of_subjects || (!is_other && (is_shared || (is_on_page && !is_missing))) : !of_subjects || !is_missing;
+    return !of_subjects || (is_on_page && !is_missing) || (is_lax && is_shared);
 }

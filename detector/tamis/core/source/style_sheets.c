@@ -148,18 +148,12 @@ static const unsigned char *skip(const unsigned char *at, const unsigned char *e
 /* Without what hides a sheet from browsers of 1996. */
 static Span without_comment_marks(Span text)
 {
-    for (;;) {
-        text = without_spaces(text);
-        if (text.end - text.begin > 3 && memcmp(text.begin, "<!--", 4) == 0) {
-            text.begin += 4;
-        }
-        else if (text.end - text.begin > 2 && memcmp(text.begin, "-->", 3) == 0) {
-            text.begin += 3;
-        }
-        else {
-            return text;
-        }
+    int length = 4;
+    for (text = without_spaces(text); length && text.end - text.begin > 3; text = without_spaces(text)) {
+        length = memcmp(text.begin, "<!--", 4) == 0 ? 4 : memcmp(text.begin, "-->", 3) == 0 ? 3 : 0;
+        text.begin += length;
     }
+    return text;
 }
 
 /* Read a sheet; what has comments is copied without them, into as much room. 0, or -1 without memory. */
@@ -237,7 +231,10 @@ static int read_attribute(Styles *styles, Span style, int32_t first_index)
     static const unsigned char var[] = "var";
     const unsigned char *at;
     int32_t number = open_block(styles, style, first_index, STYLE_ATTRIBUTE);
-    int is_open = number < 0;
+    int is_open = 0;
+    if (number < 0) {
+        return -1;
+    }
     for (at = style.begin; at < style.end && !is_open; at++) {
         is_open = *at == '\\' || (*at == '*' && at > style.begin && at[-1] == '/')
                   || (*at == '(' && at - style.begin > 3 && begins((Span){at - 3, at}, (Span){var, var + 3}));
@@ -248,14 +245,14 @@ static int read_attribute(Styles *styles, Span style, int32_t first_index)
         if (keep_declaration(styles, &styles->block[number], (Span){style.begin, end}) < 0) {
             return -1;
         }
-        is_open = styles->declarations == MAX_DECLARATIONS;
         style.begin = end < style.end ? end + 1 : end;
+        is_open = styles->declarations == MAX_DECLARATIONS;
     }
-    if (is_open && number >= 0) {
+    if (is_open) {
         styles->block[number].first = -1;
         styles->block[number].bits = UINT64_MAX;
     }
-    return number < 0 ? -1 : 0;
+    return 0;
 }
 
 /* Read the names that are wanted, with what stands behind each. */
@@ -288,8 +285,6 @@ static int is_among_starts(Span starts, Span value)
     case '1':
     case '2':
         return (next | 0x20) == 'p';
-    case '-':
-        return next != '.';
     default:
         return 1;
     }
