@@ -74,6 +74,8 @@ def _touching(page: Page) -> Flags:
 def displayed_as_blocks(page: Page) -> list[int]:
     """Inline elements that a style shows as blocks, each on a line of its own; in flex boxes and grids they are not."""
     display = displays(page)
+    if not np.count_nonzero(display):
+        return []
     is_block = (display <= BLOCK) & (display >= FLEX) & ~IS_BLOCK_LEVEL.take(page.tag)
     found: list[int] = (is_block & (display[page.parent] > FLEX)).nonzero()[0].tolist()
     return found

@@ -192,16 +192,20 @@ def _not_rendered(page: Page) -> list[tuple[Flags, Said]]:
     for name, selector in _BROWSER:
         if name in names:
             found.append((select(page, selector, among=everything(page)), _NOT_RENDERED))
-    if replaced := table.elements_having("placeholder", "fallback"):  # of AMP: until an element has loaded, if it fails
-        in_amp = as_mask(page, [each for each, name in page.unknown_names.items() if name.startswith("amp-")])
-        in_amp |= page.tag == TAG_ID["img"]  # amp-img
-        found.append((as_mask(page, replaced) & in_amp[page.parent], _NOT_RENDERED))
+    parents = ((element, int(page.parent[element])) for element in table.elements_having("placeholder", "fallback"))
+    if replaced := [element for element, parent in parents if _is_of_amp(page, parent)]:  # before it loads, if it fails
+        found.append((as_mask(page, replaced), _NOT_RENDERED))
     if len(titles := elements_with_names(page, "title")) > 1:
         found.append((as_mask(page, titles[1:]), _NOT_RENDERED))
-    if named := table.matching(_FOR_READERS):
-        indices = [index for index, value in named if not _READERS_ONLY.isdisjoint(value.split())]
+    named = table.matching(_FOR_READERS)
+    if indices := [index for index, value in named if not _READERS_ONLY.isdisjoint(value.split())]:
         found.append((as_mask(page, table.elements_with(indices)), _CLIPPED))
     return found
+
+
+def _is_of_amp(page: Page, element: int) -> bool:
+    """Whether an element is one of AMP, whose images are read as ``img``."""
+    return page.tag[element] == TAG_ID["img"] or page.unknown_names.get(element, "").startswith("amp-")
 
 
 @cached_on_page
