@@ -4,7 +4,23 @@
 #include "fingerprints.h"
 
 enum { MAX_TAGS = 256 };
-enum { ELEMENT = 'a' }; /* the mark of a name of elements */
+enum { TYPE = 'a' }; /* the mark of a name of elements, a type selector */
+
+Span without_spaces(Span text)
+{
+    while (text.begin < text.end && is_space(*text.begin)) {
+        text.begin++;
+    }
+    while (text.begin < text.end && is_space(text.end[-1])) {
+        text.end--;
+    }
+    return text;
+}
+
+int put(Bytes *to, Span text, unsigned char behind)
+{
+    return append(to, text) < 0 ? -1 : append(to, (Span){&behind, &behind + 1});
+}
 
 static void add_name(Names *names, Span name, unsigned char mark)
 {
@@ -39,7 +55,7 @@ static int read_name(const unsigned char **at, const unsigned char *end, unsigne
 /* What a part of a selector is by its first character: a class, an id, a name of elements; 0 for others. */
 static unsigned char mark_of(unsigned char first, int is_first)
 {
-    return first == '.' || first == '#' ? first : is_first && is_letter(first) ? ELEMENT : 0;
+    return first == '.' || first == '#' ? first : is_first && is_letter(first) ? TYPE : 0;
 }
 
 static void note_elements(Names *names, const PageNames *page, const uint8_t *chosen)
@@ -53,11 +69,11 @@ static void note_elements(Names *names, const PageNames *page, const uint8_t *ch
     for (i = 0; i < MAX_TAGS && tags.begin < tags.end; i++) {
         Span name = next_line(&tags);
         if (has_tag[i]) {
-            add_name(names, name, ELEMENT);
+            add_name(names, name, TYPE);
         }
     }
     while (untagged.begin < untagged.end) {
-        add_name(names, next_line(&untagged), ELEMENT);
+        add_name(names, next_line(&untagged), TYPE);
     }
 }
 
@@ -88,7 +104,10 @@ int note_names(Names *names, const PageNames *page, const uint8_t *chosen)
     return 0;
 }
 
-int may_match(Subjects *subjects, Span selector, int of_subjects)
+/* Whether a selector may choose a subject, or something around one: all its names are on the page, those of its last part on
+   a subject. In another state it may have other classes and ids. What stands in brackets or parentheses may be anything.
+   -1 without memory. */
+static int may_match(Subjects *subjects, Span selector, int of_subjects)
 {
     int depth = 0, is_first = 1, is_on_page = 1, is_lax = subjects->is_lax;
     int is_missing = 0, is_shared = 0; /* of the last part: a name, a class or id */
@@ -96,7 +115,7 @@ int may_match(Subjects *subjects, Span selector, int of_subjects)
     while (at < selector.end) {
         unsigned char c = *at, room[256], mark = depth ? 0 : mark_of(*at, is_first), *small;
         Span name;
-        at += mark != ELEMENT;
+        at += mark != TYPE;
         depth += (c == '(' || c == '[') - ((c == ')' || c == ']') && depth);
         is_first = !depth && (is_space(c) || c == '>' || c == '+' || c == '~');
         if (is_first) {
@@ -107,12 +126,12 @@ int may_match(Subjects *subjects, Span selector, int of_subjects)
             if (at < selector.end && *at == '|') {
                 continue; /* a namespace */
             }
-            for (small = room; small < name.end && mark == ELEMENT; small++) {
+            for (small = room; small < name.end && mark == TYPE; small++) {
                 *small = (unsigned char)lower_of(*small);
             }
             hash = hash_of(name, mark);
             if (!has_name(&subjects->page->all, hash)) {
-                if (mark == ELEMENT || !is_lax) {
+                if (mark == TYPE || !is_lax) {
                     return 0;
                 }
                 is_on_page = 0;
@@ -121,8 +140,34 @@ int may_match(Subjects *subjects, Span selector, int of_subjects)
                 return -1;
             }
             is_missing |= !has_name(&subjects->names, hash);
-            is_shared |= mark != ELEMENT && has_name(&subjects->names, hash);
+            is_shared |= mark != TYPE && has_name(&subjects->names, hash);
         }
     }
     return !of_subjects || (is_on_page && !is_missing) || (is_lax && is_shared);
+}
+
+int put_selectors(Bytes *to, Subjects *subjects, Span list, int of_subjects)
+{
+    static const uint8_t is_mark[256] = {['\\'] = 1, ['('] = 1, [')'] = 1, ['['] = 1, [']'] = 1, [','] = 1};
+    size_t begun = to->used;
+    const unsigned char *at;
+    int depth = 0;
+    for (at = list.begin; at <= list.end; at++) {
+        int c = ',';
+        while (at < list.end && !is_mark[*at]) {
+            at++;
+        }
+        c = at < list.end ? *at : c;
+        depth += (c == '(' || c == '[') - (c == ')' || c == ']');
+        at += c == '\\' && at + 1 < list.end;
+        if (c == ',' && (depth <= 0 || at == list.end)) {
+            Span selector = without_spaces((Span){list.begin, at});
+            int may = selector.begin < selector.end ? may_match(subjects, selector, of_subjects) : 0;
+            list.begin = at + 1;
+            if (may < 0 || (may && put(to, selector, '\1') < 0)) {
+                return -1;
+            }
+        }
+    }
+    return to->used > begun;
 }

@@ -2,6 +2,7 @@
 #ifndef TAMIS_STYLE_NAMES_H
 #define TAMIS_STYLE_NAMES_H
 
+#include "flatten.h"
 #include "page.h"
 
 enum { NAME_BITS = 1 << 14 };
@@ -31,9 +32,13 @@ typedef struct {
 /* Note the names of chosen elements (bool by element), or of all of them; 0, or -1 without memory. */
 int note_names(Names *names, const PageNames *page, const uint8_t *chosen);
 
-/* Whether a selector may choose a subject, or something around one: all its names are on the page, those of its last part on
-   a subject. In another state it may have other classes and ids. What stands in brackets or parentheses may be anything.
-   -1 without memory. */
-int may_match(Subjects *subjects, Span selector, int of_subjects);
+/* Append the selectors of a list that may choose a subject, or something around one, each with a character 1 behind. 1, 0 if
+   there are none, or -1 without memory. */
+int put_selectors(Bytes *to, Subjects *subjects, Span list, int of_subjects);
+
+/* Append a text and a character; 1, or -1 without memory. */
+int put(Bytes *to, Span text, unsigned char behind);
+
+Span without_spaces(Span text);
 
 #endif

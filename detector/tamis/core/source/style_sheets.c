@@ -1,5 +1,4 @@
 /* A page's own styles: its sheets are read once, then searched for rules that may say something, for tamis.page.cascade. */
-#include "flatten.h"
 #include "style_names.h"
 
 #define STYLES "tamis.core.styles"
@@ -53,17 +52,6 @@ typedef struct {
 static void release_object(PyObject **object)
 {
     Py_XDECREF(*object);
-}
-
-static Span without_spaces(Span text)
-{
-    while (text.begin < text.end && is_space(*text.begin)) {
-        text.begin++;
-    }
-    while (text.begin < text.end && is_space(text.end[-1])) {
-        text.end--;
-    }
-    return text;
 }
 
 /* Whether a text begins with a word in lower case. */
@@ -325,39 +313,6 @@ static int32_t next_block(const Styles *styles, const Wanted *wanted, int32_t nu
         number++;
     }
     return number;
-}
-
-/* Append a text and a character; 1, or -1 without memory. */
-static int put(Bytes *to, Span text, unsigned char behind)
-{
-    return append(to, text) < 0 ? -1 : append(to, (Span){&behind, &behind + 1});
-}
-
-/* Append the selectors of a list that may match, each with a character 1 behind. 1, 0 if there are none, or -1 without memory. */
-static int put_selectors(Bytes *to, Subjects *subjects, Span list, int of_subjects)
-{
-    static const uint8_t is_mark[256] = {['\\'] = 1, ['('] = 1, [')'] = 1, ['['] = 1, [']'] = 1, [','] = 1};
-    size_t begun = to->used;
-    const unsigned char *at;
-    int depth = 0;
-    for (at = list.begin; at <= list.end; at++) {
-        int c = ',';
-        while (at < list.end && !is_mark[*at]) {
-            at++;
-        }
-        c = at < list.end ? *at : c;
-        depth += (c == '(' || c == '[') - (c == ')' || c == ']');
-        at += c == '\\' && at + 1 < list.end;
-        if (c == ',' && (depth <= 0 || at == list.end)) {
-            Span selector = without_spaces((Span){list.begin, at});
-            int may = selector.begin < selector.end ? may_match(subjects, selector, of_subjects) : 0;
-            list.begin = at + 1;
-            if (may < 0 || (may && put(to, selector, '\1') < 0)) {
-                return -1;
-            }
-        }
-    }
-    return to->used > begun;
 }
 
 /* Write the text of a style attribute, or of a rule, if it is not too long. 1, 0 if none of its selectors may match, or -1 without
