@@ -296,6 +296,10 @@ STYLES: Final[dict[str, tuple[int, Callable[[int], str]]]] = {
             + "".join(f"<p class=x{i}>Word {i} of it.</p>" for i in range(n))
         ),
     ),
+    "rules in a list of selectors": (
+        2_000,
+        lambda n: f"<style>{'.z,' * n}.y{{{'.x{display:none}' * n}}}</style><p class=x>Word.</p>{STORY}",
+    ),
     "letters without a colon": (
         40_000,
         lambda n: f"<style>.k{{color:#fff;{'a' * n}}}</style><p class=k style='none{'a' * n}'>Word.</p>{STORY}",

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tamis.page.cascade import find_values, own_css
+from tamis.page.cascade import find_values
 from tamis.page.css_values import BLOCK, FLEX
 from tamis.page.tree import (
     IS_BLOCK_LEVEL,
-    as_mask,
     cached_on_page,
     prefix_sums,
     sums_over_runs,
@@ -25,19 +24,17 @@ if TYPE_CHECKING:
 
     from tamis.page.page import Page
 
-_WANTED: Final = {
-    "white-space": "white-space 0pb",
-    "text-decoration-line": "text-decoration 0l\ntext-decoration-line 0l",
-    "list-style-type": "list-style 0lud\nlist-style-type 0lund",
-}
-"""Declarations that matter, as the cascade takes them."""
+    Flags = NDArray[np.bool_]
+
+_WANTED: Final = "white-space 0pb\ntext-decoration 0l\ntext-decoration-line 0l\nlist-style 0lud\nlist-style-type 0lund"
+"""Declarations of text that matter, as the cascade takes them."""
+_OF_TEXT: Final = frozenset({"white-space", "text-decoration-line", "list-style-type", "font-family"})
 _CELLS: Final = tag_set("td", "th")
 
 
 @cached_on_page
 def _of_text(page: Page) -> dict[str, NDArray[np.float64]]:
-    has_text = sums_over_runs(page, page.is_nonblank) > 0
-    return find_values(page, {*_WANTED, "font-family"}, has_text, "\n".join(_WANTED.values()))
+    return find_values(page, _OF_TEXT, _WANTED, lambda page: sums_over_runs(page, page.is_nonblank) > 0)
 
 
 def styles_of_text(page: Page, name: str) -> NDArray[np.float64]:
@@ -49,7 +46,7 @@ def styles_of_text(page: Page, name: str) -> NDArray[np.float64]:
 @cached_on_page
 def alignments(page: Page) -> NDArray[np.float64]:
     """float64[n], how the text of each cell is aligned; 0 for cells that do not say so."""
-    found = find_values(page, {"text-align"}, _CELLS.take(page.tag))
+    found = find_values(page, frozenset({"text-align"}), "text-align 0lcr", lambda page: _CELLS.take(page.tag))
     return found["text-align"] if found else np.zeros(page.n)
 
 
@@ -57,25 +54,28 @@ def alignments(page: Page) -> NDArray[np.float64]:
 def displays(page: Page) -> NDArray[np.float64]:
     """float64[n], how a style displays the elements whose text touches that of others, and those around them.
 
-    Of other inline elements only their own style is read. The values are those of :mod:`tamis.page.css_values`, 0 for
-    what stays inline and for all other elements.
+    Of other elements only their own style is read. The values are those of :mod:`tamis.page.css_values`, 0 for what
+    stays inline and for all other elements.
     """
-    ink, continues_word = prefix_sums(page.is_nonblank), np.append(page.continues_word, False)
-    touches = ~IS_BLOCK_LEVEL.take(page.tag) & (continues_word[page.run_begin] | continues_word[page.run_end])
-    touches &= ink[page.run_begin] < ink[page.run_end]
-    subjects = touches | as_mask(page, page.parent[touches])
-    own = page.attributes.containing(("display",), "style")
-    if not (own or own_css(page)):
-        return np.zeros(page.n)
-    subjects[page.attributes.elements_with([index for index, _ in own])] = True
-    found = find_values(page, {"display"}, subjects)
+    found = find_values(page, frozenset({"display"}), "display 0bfgilt-", _touching)
     return found["display"] if found else np.zeros(page.n)
+
+
+def _touching(page: Page) -> Flags:
+    """bool[n], inline elements whose text touches that of others, and the elements around them."""
+    ink, continues_word = prefix_sums(page.is_nonblank), np.append(page.continues_word, False)
+    touches: Flags = ~IS_BLOCK_LEVEL.take(page.tag) & (continues_word[page.run_begin] | continues_word[page.run_end])
+    touches &= ink[page.run_begin] < ink[page.run_end]
+    touches[page.parent[touches]] = True
+    return touches
 
 
 @cached_on_page
 def displayed_as_blocks(page: Page) -> list[int]:
     """Inline elements that a style shows as blocks, each on a line of its own; in flex boxes and grids they are not."""
     display = displays(page)
+    if not np.count_nonzero(display):
+        return []
     is_block = (display <= BLOCK) & (display >= FLEX) & ~IS_BLOCK_LEVEL.take(page.tag)
     found: list[int] = (is_block & (display[page.parent] > FLEX)).nonzero()[0].tolist()
     return found

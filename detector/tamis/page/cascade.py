@@ -34,7 +34,7 @@ from tamis.page.css_values import (
     read_declarations,
 )
 from tamis.page.media import holds, is_supported
-from tamis.page.selectors import parse_selector, select
+from tamis.page.selectors import everything, parse_selector, select
 from tamis.page.tree import (
     TAG_ID,
     TAG_NAMES,
@@ -51,7 +51,7 @@ from tamis.page.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from cssselect.parser import Selector
     from numpy.typing import NDArray
@@ -99,6 +99,7 @@ _TAGS: Final = "\n".join(TAG_NAMES)
 _CSS: Final = frozenset({"text/css", ""})
 _INERT: Final = (TAG_ID["noscript"], TAG_ID["template"])
 _INLINE: Final = (1_000_000, 0, 0)  # specificity of a style attribute
+_UNLAYERED: Final = 1_000_000  # rank of what is in no layer
 _MAX_SELECTORS: Final = 100  # of a rule
 _MAX_LENGTH: Final = 500  # of a nested selector
 _MAX_WORK: Final = 20_000_000  # elements that selectors are matched against, of all rules
@@ -136,9 +137,12 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
 
     What hides half of the page's text is passed over: a script shows it, or a sheet from elsewhere.
     """
-    css, holding = own_css(page), sums_over_runs(page, runs_of_blocks(page, wanted) & page.is_nonblank) > 0
-    browser = _of_browser(page, holding)
-    found_rules, styles = _search(page, css, holding, _HIDING_RULES)
+    not_rendered = _not_rendered(page)
+    if not (not_rendered or core.has_styles(_own_styles(page), _HIDING_RULES)):
+        return Styles({}, {})
+    holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.is_nonblank) > 0
+    browser = [(among, said) for chosen, said in not_rendered if np.count_nonzero(among := chosen & holding)]
+    found_rules, styles = core.find_styles(_own_styles(page), holding, _HIDING_RULES, False)
     inline = {index: said.ways for index, style in styles if (said := SAID[style]).ways}
     rules = [
         (selector, said.ways)
@@ -160,7 +164,7 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
         among, is_known = chosen & holding, number < len(of_browser)
         if among.any() and (is_known or 2 * length[within(page, chosen)[page.run_node]].sum() < length.sum()):
             candidates |= {way: candidates[way] | among if way in candidates else among for way in ways}
-    return _compute(page, css, browser, holding, candidates) if candidates else Styles({}, {})
+    return _compute(page, browser, holding, candidates) if candidates else Styles({}, {})
 
 
 @cached_on_page
@@ -180,34 +184,36 @@ def own_css(page: Page) -> bytes:
     return b"\n".join(texts).replace(b"\0", b"")
 
 
-def _of_browser(page: Page, holding: Flags) -> list[tuple[Flags, Said]]:
-    """What the sheets of browsers hide of some elements (bool[n]), and those from elsewhere by names that say so."""
+@cached_on_page
+def _not_rendered(page: Page) -> list[tuple[Flags, Said]]:
+    """What the sheets of browsers hide (bool[n]), and those from elsewhere by names that say so."""
     table, found = page.attributes, []
     names = page.tag_names.union(table.names, page.unknown_names.values())
     for name, selector in _BROWSER:
         if name in names:
-            found.append((select(page, selector, among=holding), _NOT_RENDERED))
-    if replaced := table.elements_having("placeholder", "fallback"):  # of AMP: until an element has loaded, if it fails
-        in_amp = as_mask(page, [each for each, name in page.unknown_names.items() if name.startswith("amp-")])
-        in_amp |= page.tag == TAG_ID["img"]  # amp-img
-        found.append((as_mask(page, replaced) & in_amp[page.parent], _NOT_RENDERED))
+            found.append((select(page, selector, among=everything(page)), _NOT_RENDERED))
+    parents = ((element, int(page.parent[element])) for element in table.elements_having("placeholder", "fallback"))
+    if replaced := [element for element, parent in parents if _is_of_amp(page, parent)]:  # before it loads, if it fails
+        found.append((as_mask(page, replaced), _NOT_RENDERED))
     if len(titles := elements_with_names(page, "title")) > 1:
         found.append((as_mask(page, titles[1:]), _NOT_RENDERED))
-    if named := table.matching(_FOR_READERS):
-        indices = [index for index, value in named if not _READERS_ONLY.isdisjoint(value.split())]
+    named = table.matching(_FOR_READERS)
+    if indices := [index for index, value in named if not _READERS_ONLY.isdisjoint(value.split())]:
         found.append((as_mask(page, table.elements_with(indices)), _CLIPPED))
-    return [(among, said) for chosen, said in found if (among := chosen & holding).any()]
-
-
-def _search(
-    page: Page, css: bytes, subjects: Flags, wanted: str, *, in_any_state: bool = False
-) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
-    """Find the rules and the style attributes that set a wanted property on some elements: order or place, and text."""
-    table, others = page.attributes, "\n".join(page.unknown_names.values())
-    found: tuple[list[tuple[int, str]], list[tuple[int, str]]] = core.style_rules(
-        *(page.arrays, "\n".join(table.names), _TAGS, others, subjects, css, wanted, in_any_state),
-    )
     return found
+
+
+def _is_of_amp(page: Page, element: int) -> bool:
+    """Whether an element is one of AMP, whose images are read as ``img``."""
+    return page.tag[element] == TAG_ID["img"] or page.unknown_names.get(element, "").startswith("amp-")
+
+
+@cached_on_page
+def _own_styles(page: Page) -> object:
+    """The page's own sheets and style attributes, which the compiled core reads once and searches for what is asked."""
+    untagged, number = "\n".join(page.unknown_names.values()), page.attributes.names.get
+    numbers = number("class", -1), number("id", -1), number("style", -1)
+    return core.read_styles(page.arrays, _TAGS, untagged, own_css(page), *numbers)
 
 
 def _read_rules(
@@ -253,74 +259,78 @@ def _nest(outer: str, inner: str) -> str:
     return inner.replace("&", outer) if "&" in inner else f"{outer} {inner}".strip()
 
 
-def _compute(
-    page: Page, css: bytes, browser: list[tuple[Flags, Said]], holding: Flags, candidates: Candidates
-) -> Styles:
+def _compute(page: Page, browser: list[tuple[Flags, Said]], holding: Flags, candidates: Candidates) -> Styles:
     """Find which of the candidates (bool[n] by way) are hidden, by all that is said of them."""
     hidden = np.logical_or.reduce([*candidates.values()])
     subjects = hidden
     if not candidates.keys().isdisjoint(INHERITED):
         subjects = (within(page, hidden) & holding) | (subtree_sums(page, hidden) > 0)
-    names = {name for way in candidates for name in WAYS[way].properties}
-    ranked, shown = _rank(page, css, browser, subjects, names, candidates)
+    names = frozenset(name for way in candidates for name in WAYS[way].properties)
+    ranked, shown = _rank(page, browser, subjects, names, candidates)
     values = _cascade(page, names, ranked)
     if "color" in candidates:
-        values["background-color"] = _backgrounds(page, css, values["background-color"])
+        values["background-color"] = _backgrounds(page, values["background-color"])
     return _evaluate(page, candidates, values, shown)
 
 
-def find_values(page: Page, names: set[str], subjects: Flags, wanted: str = "") -> dict[str, NDArray[np.float64]]:
+def find_values(
+    page: Page, names: frozenset[str], wanted: str, find_subjects: Callable[[Page], Flags]
+) -> dict[str, NDArray[np.float64]]:
     """float64[n] by property, its value on elements as their own styles set it; nothing where none does.
 
     Args:
         page: the page.
         names: properties of :data:`tamis.page.css_values.READERS`.
-        subjects: bool[n], the elements.
-        wanted: declarations one of which an element must have, as :data:`_HIDING_RULES` has them; "" for any.
+        wanted: declarations one of which an element must have, as :data:`_HIDING_RULES` has them.
+        find_subjects: finds the elements that rules may choose (bool[n]); style attributes count on all.
     """
-    css = own_css(page)
-    if wanted:
-        rules, styles = _search(page, css, subjects, wanted)
-        chosen = as_mask(page, page.attributes.elements_with([index for index, _ in styles])) & subjects
-        for _, selectors, _, _ in _read_rules(page, rules, in_any_state=True):
-            for selector in selectors:
-                chosen |= select(page, selector, among=subjects)
-        subjects = chosen
-    ranked = _rank(page, css, [], subjects, names, {})[0] if subjects.any() else []
-    return _cascade(page, names, ranked) if ranked else {}
+    if not core.has_styles(_own_styles(page), wanted):
+        return {}
+    subjects = find_subjects(page)
+    rules, styles = core.find_styles(_own_styles(page), subjects, wanted, False)
+    chosen = as_mask(page, page.attributes.elements_with([index for index, _ in styles]))
+    for _, selectors, _, _ in _read_rules(page, rules, in_any_state=True):
+        for selector in selectors:
+            chosen |= select(page, selector, among=subjects) & subjects
+    return _cascade(page, names, _rank(page, [], chosen, names, {})[0]) if np.count_nonzero(chosen) else {}
+
+
+@lru_cache(maxsize=256)
+def _lines(names: frozenset[str]) -> str:
+    """Some properties and their shorthands, whatever their values, as the compiled core takes them."""
+    shorthands = {short for short, longhands in LONGHANDS.items() if not names.isdisjoint(longhands)}
+    return "\n".join(f"{name} 0" for name in names | shorthands)
 
 
 def _rank(
-    page: Page, css: bytes, browser: list[tuple[Flags, Said]], subjects: Flags, names: set[str], candidates: Candidates
+    page: Page, browser: list[tuple[Flags, Said]], subjects: Flags, names: frozenset[str], candidates: Candidates
 ) -> tuple[list[tuple[Chosen, Said]], Candidates]:
     """What is said of some properties of some elements (bool[n]) in ascending order of rank, and what rules show.
 
     Those are the candidates (bool[n] by way of hiding) that a rule for another state shows.
     """
-    wanted = names | {short for short, longhands in LONGHANDS.items() if not names.isdisjoint(longhands)}
     shown = {way: np.zeros(page.n, bool) for way in candidates}
     ranked: list[tuple[Rank, Chosen, Said]] = [((0, 0, (0, 0, 0), 0), chosen, said) for chosen, said in browser]
     layers: dict[str, int] = {}
-    lines = "\n".join(f"{name} 0" for name in wanted)
-    rules, _ = _search(page, css, subjects, lines, in_any_state=bool(candidates))
+    rules, attributes = core.find_styles(_own_styles(page), subjects, _lines(names), bool(candidates))
     for order, selectors, layer, said in _read_rules(page, rules, in_any_state=True):
-        place = layers.setdefault(layer, len(layers)) if layer else len(css)
+        place = layers.setdefault(layer, len(layers)) if layer else _UNLAYERED
         shows = [way for way in candidates.keys() & OPENABLE if _shows(said, way)]
         for selector in selectors:
             chosen = select(page, selector, among=subjects)
-            if chosen.any():
+            if np.count_nonzero(chosen):
                 ranked.append(((1, place, selector.specificity(), order), chosen, said))
             for way in shows:
                 shown[way] |= select(page, selector, among=candidates[way], in_any_state=True) & ~chosen
-    inline = {index: SAID[style] for index, style in page.attributes.containing(wanted, "style")}
+    inline = {index: SAID[style] for index, style in attributes}
     styled: dict[Said, list[int]] = {}
     for element, said in page.attributes.elements_and_values(inline):
         styled.setdefault(said, []).append(element)
-    ranked += [((1, len(css), _INLINE, 0), np.array(elements), said) for said, elements in styled.items()]
+    ranked += [((1, _UNLAYERED, _INLINE, 0), np.array(elements), said) for said, elements in styled.items()]
     return [(chosen, said) for _, chosen, said in sorted(ranked, key=itemgetter(0))], shown
 
 
-def _cascade(page: Page, names: set[str], ranked: list[tuple[Chosen, Said]]) -> dict[str, NDArray[np.float64]]:
+def _cascade(page: Page, names: frozenset[str], ranked: list[tuple[Chosen, Said]]) -> dict[str, NDArray[np.float64]]:
     """float64[n] by property, its value on each element, by what is said in ascending order of rank."""
     values = {name: np.full(page.n, READERS[name][1]) for name in names}
     for is_important in (False, True):
@@ -354,17 +364,17 @@ def _evaluate(page: Page, candidates: Candidates, values: dict[str, NDArray[np.f
     return styles
 
 
-def _backgrounds(page: Page, css: bytes, own: NDArray[np.float64]) -> NDArray[np.float64]:
+def _backgrounds(page: Page, own: NDArray[np.float64]) -> NDArray[np.float64]:
     """float64[n], the colour that each element stands on, as far as the page itself tells."""
     around = nearest(page.parent, own != NO_COLOR)
-    default = 0xFFFFFF if _is_white(page, css) else ANY_COLOR
+    default = 0xFFFFFF if _is_white(page) else ANY_COLOR
     return np.where(around < 0, default, own[around])
 
 
-def _is_white(page: Page, css: bytes) -> bool:
+def _is_white(page: Page) -> bool:
     """Whether a page is white where it sets no background."""
     named = page.attributes.first_index_by_value
     if named("bgcolor") or named("background") or "stylesheet" in " ".join(named("rel")).lower():
         return False
-    values = (value.decode(errors="replace").strip() for value in _BACKGROUND.findall(css.lower()))
+    values = (value.decode(errors="replace").strip() for value in _BACKGROUND.findall(own_css(page).lower()))
     return all(value in {"inherit", "initial", ""} or read_background(value) in _WHITE for value in values)

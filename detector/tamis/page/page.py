@@ -226,7 +226,7 @@ class Page:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what the core holds, which is computed again."""
-        return {name: value for name, value in vars(self).items() if name != "arrays"}
+        return {name: value for name, value in vars(self).items() if type(value).__name__ != "PyCapsule"}
 
     @cached_property
     def arrays(self) -> object:

@@ -80,9 +80,10 @@ def select(page: Page, selector: parser.Selector, *, among: Flags, in_any_state:
         among: bool[n], elements that matter; if none of them matches, nothing need be found.
         in_any_state: take every state of an element for given, such as ``:hover`` or a class that no element has.
     """
-    with suppress(NotImplementedError):
+    try:
         return _Matcher(page, in_any_state).select(selector.parsed_tree, among)
-    return np.zeros(page.n, bool)
+    except NotImplementedError:
+        return np.zeros(page.n, bool)
 
 
 class _Matcher(NamedTuple):
@@ -93,14 +94,14 @@ class _Matcher(NamedTuple):
         """bool[n], what a selector matches, found from its right end; ``among`` as for :func:`select`."""
         if isinstance(tree, parser.CombinedSelector):
             found = self.select(tree.subselector, among)
-            if not (found & among).any():
-                return found & among
-            return found & _combine(self.page, self.select(tree.selector, _all(self.page)), tree.combinator)
-        found = _all(self.page)
+            if not np.count_nonzero(left := found & among):
+                return left
+            return found & _combine(self.page, self.select(tree.selector, everything(self.page)), tree.combinator)
+        found = everything(self.page)
         while not isinstance(tree, parser.Element):
             found = found & self._simple(tree)
-            if not (found & among).any():
-                return found & among
+            if not np.count_nonzero(left := found & among):
+                return left
             tree = tree.selector
         return found if tree.element is None else found & _named(self.page, tree.element)
 
@@ -110,28 +111,29 @@ class _Matcher(NamedTuple):
         if isinstance(tree, parser.Class | parser.Hash):
             name = tree.class_name if isinstance(tree, parser.Class) else tree.id
             found = _with_word(page, "class" if isinstance(tree, parser.Class) else "id", name)
-            return _all(page) if self.in_any_state and not found.any() else found
+            return everything(page) if self.in_any_state and not np.count_nonzero(found) else found
         if isinstance(tree, parser.Function):
             return _nth(page, tree)
         if isinstance(tree, parser.Matching | parser.SpecificityAdjustment):
             found = np.zeros(page.n, bool)
             for each in tree.selector_list:
-                found |= self.select(each, _all(page))
+                found |= self.select(each, everything(page))
             return found
-        return _all(page) if self.in_any_state else self._state(tree)
+        return everything(page) if self.in_any_state else self._state(tree)
 
     def _state(self, tree: Any) -> Flags:
         if isinstance(tree, parser.Attrib):
             return _with_attribute(self.page, tree)
         if isinstance(tree, parser.Negation):
-            return ~self.select(tree.subselector, _all(self.page))
+            return ~self.select(tree.subselector, everything(self.page))
         if isinstance(tree, parser.Pseudo):
             return _pseudo(self.page, tree.ident)
         raise NotImplementedError
 
 
 @cached_on_page
-def _all(page: Page) -> Flags:
+def everything(page: Page) -> Flags:
+    """bool[n], all elements."""
     return np.ones(page.n, bool)
 
 
@@ -207,7 +209,7 @@ def _at(position: str) -> Callable[[Page], Flags]:
 
 _PSEUDO_CLASSES: Final[dict[str, Callable[[Page], Flags]]] = {
     "root": lambda page: np.less(page.parent, 0),
-    "defined": _all,  # by scripts, where it is an element of theirs
+    "defined": everything,  # by scripts, where it is an element of theirs
     "empty": lambda page: (page.end == np.arange(page.n) + 1) & (page.run_begin == page.run_end),
     "link": lambda page: (page.tag == TAG_ID["a"]) & _with_any("href")(page),
     "any-link": lambda page: (page.tag == TAG_ID["a"]) & _with_any("href")(page),

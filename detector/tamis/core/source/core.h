@@ -323,7 +323,9 @@ void skip_characters(Span *text, int64_t characters);
     DO(slice_sums, "Sums over slices of an array.") \
     DO(mark_slices, "What lies in some slices.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \
-    DO(style_rules, "Rules of a style sheet that set some properties, for tamis.page.cascade.") \
+    DO(read_styles, "A page's own styles, for tamis.page.cascade.") \
+    DO(has_styles, "Whether a page's own styles set some properties.") \
+    DO(find_styles, "What sets some properties of some elements.") \
     DO(match_predicates, "Attribute predicates, for tamis.page.attributes.") \
     DO(elements_with, "Elements with some attributes.") \
     DO(elements_with_word, "Elements with a class, an id or the like.") \

@@ -4,30 +4,33 @@
 #include "fingerprints.h"
 
 enum { MAX_TAGS = 256 };
-enum { ELEMENT = 'a' }; /* the mark of a name of elements */
+enum { TYPE = 'a' }; /* the mark of a name of elements, a type selector */
 
-static uint64_t bit_of(Span name, unsigned char mark)
+Span without_spaces(Span text)
 {
-    return hash_of(name, mark) % NAME_BITS;
+    while (text.begin < text.end && is_space(*text.begin)) {
+        text.begin++;
+    }
+    while (text.begin < text.end && is_space(text.end[-1])) {
+        text.end--;
+    }
+    return text;
+}
+
+int put(Bytes *to, Span text, unsigned char behind)
+{
+    return append(to, text) < 0 ? -1 : append(to, (Span){&behind, &behind + 1});
 }
 
 static void add_name(Names *names, Span name, unsigned char mark)
 {
-    uint64_t bit = bit_of(name, mark);
+    uint64_t bit = hash_of(name, mark) % NAME_BITS;
     names->bits[bit / 64] |= (uint64_t)1 << bit % 64;
 }
 
-static void add_words(Names *names, Span value, unsigned char mark)
+static int has_name(const Names *names, uint64_t hash)
 {
-    Span word;
-    while (word = next_word(&value), word.begin < word.end) {
-        add_name(names, word, mark);
-    }
-}
-
-static int has_name(const Names *names, Span name, unsigned char mark)
-{
-    uint64_t bit = bit_of(name, mark);
+    uint64_t bit = hash % NAME_BITS;
     return names->bits[bit / 64] >> bit % 64 & 1;
 }
 
@@ -36,7 +39,7 @@ static int read_name(const unsigned char **at, const unsigned char *end, unsigne
 {
     int is_plain = 1;
     *name = (Span){to, to};
-    for (; *at < end && (is_letter(**at) || is_digit(**at) || strchr("-_\\", **at) || **at >= 0x80); ++*at) {
+    for (; *at < end && (is_letter(**at) || is_digit(**at) || **at == '-' || **at == '_' || **at == '\\' || **at >= 0x80); ++*at) {
         if (**at == '\\' && ++*at < end) {
             is_plain &= !is_digit(**at) && !((**at | 0x20) >= 'a' && (**at | 0x20) <= 'f');
         }
@@ -49,133 +52,122 @@ static int read_name(const unsigned char **at, const unsigned char *end, unsigne
     return is_plain;
 }
 
-/* What a part of a selector is by its first character: a class, an id, a name of elements or of attributes; 0 for others. */
+/* What a part of a selector is by its first character: a class, an id, a name of elements; 0 for others. */
 static unsigned char mark_of(unsigned char first, int is_first)
 {
-    return first == '.' || first == '#' || first == '[' ? first : is_first && is_letter(first) ? ELEMENT : 0;
+    return first == '.' || first == '#' ? first : is_first && is_letter(first) ? TYPE : 0;
 }
 
-int is_word(Span text, const char *word)
+static void note_elements(Names *names, const PageNames *page, const uint8_t *chosen)
 {
-    size_t length = strlen(word);
-    return (size_t)(text.end - text.begin) == length && memcmp(text.begin, word, length) == 0;
-}
-
-static void note_elements(StyleNames *style)
-{
-    uint8_t has_tag[2][MAX_TAGS] = {{0}};
-    Span tag_names = style->tag_names, others = style->others;
+    uint8_t has_tag[MAX_TAGS] = {0};
+    Span tags = page->tags, untagged = page->untagged;
     Py_ssize_t i;
-    for (i = 0; i < style->page.n; i++) {
-        has_tag[0][style->page.tag[i] % MAX_TAGS] = 1;
-        has_tag[1][style->page.tag[i] % MAX_TAGS] |= style->subjects[i];
+    for (i = 0; i < page->page.n; i++) {
+        has_tag[page->page.tag[i] % MAX_TAGS] |= chosen == NULL || chosen[i];
     }
-    for (i = 0; i < MAX_TAGS && tag_names.begin < tag_names.end; i++) {
-        Span name = next_line(&tag_names);
-        int which;
-        for (which = 0; which < 2; which++) {
-            if (has_tag[which][i]) {
-                add_name(&style->names[which], name, ELEMENT);
-            }
+    for (i = 0; i < MAX_TAGS && tags.begin < tags.end; i++) {
+        Span name = next_line(&tags);
+        if (has_tag[i]) {
+            add_name(names, name, TYPE);
         }
     }
-    while (others.begin < others.end) {
-        Span name = next_line(&others);
-        add_name(&style->names[0], name, ELEMENT);
-        add_name(&style->names[1], name, ELEMENT);
+    while (untagged.begin < untagged.end) {
+        add_name(names, next_line(&untagged), TYPE);
     }
 }
 
-/* Note the names on the page and of subjects, once there is a rule that they are needed for. */
-static void note_names(StyleNames *style)
+int note_names(Names *names, const PageNames *page, const uint8_t *chosen)
 {
-    const AttributeValues *values = &style->page.values;
-    Py_ssize_t i;
-    if (style->is_noted) {
-        return;
-    }
-    style->is_noted = 1;
-    note_elements(style);
-    for (i = 0; i < values->d; i++) {
-        Attribute *attribute = &style->attributes[values->name_of[i]];
-        int which;
-        for (which = 0; which <= style->is_of_subject[values->first_index[i]]; which++) {
-            if (!attribute->is_noted[which]) {
-                attribute->is_noted[which] = 1;
-                add_name(&style->names[which], attribute->name, '[');
-            }
-            if (attribute->mark) {
-                add_words(&style->names[which], value_of(values, i), attribute->mark);
-            }
-        }
-    }
-}
-
-int style_names_read(StyleNames *style, Span lines)
-{
-    const PageArrays *page = &style->page;
+    const PageArrays *arrays = &page->page;
+    const AttributeValues *values = &arrays->values;
+    SCOPED(free_memory) uint8_t *is_wanted = malloc((size_t)arrays->a + 1); /* by first attribute */
     Py_ssize_t i;
     int32_t k;
-    style->attributes = calloc((size_t)style->page.values.names + 1, sizeof *style->attributes);
-    style->is_of_subject = calloc(1, (size_t)page->a + 1);
-    if (style->attributes == NULL || style->is_of_subject == NULL) {
+    if (is_wanted == NULL) {
         return -1;
     }
-    for (i = 0; i < style->page.values.names && lines.begin < lines.end; i++) {
-        Span name = next_line(&lines);
-        unsigned char mark = is_word(name, "class") ? '.' : is_word(name, "id") ? '#' : 0;
-        style->attributes[i] = (Attribute){name, mark, {0}};
+    note_elements(names, page, chosen);
+    memset(is_wanted, chosen == NULL, (size_t)arrays->a + 1);
+    for (i = 0; chosen != NULL && i < arrays->n; i++) {
+        for (k = arrays->attribute_begin[i]; chosen[i] && k < arrays->attribute_begin[i + 1]; k++) {
+            is_wanted[arrays->first[k]] = 1;
+        }
     }
-    for (i = 0; i < page->n; i++) {
-        for (k = page->attribute_begin[i]; style->subjects[i] && k < page->attribute_begin[i + 1]; k++) {
-            style->is_of_subject[page->first[k]] = 1;
+    for (i = 0; i < values->d; i++) {
+        int name = values->name_of[i], mark = name == page->classes ? '.' : name == page->ids ? '#' : 0;
+        Span value = value_of(values, i), word;
+        while (mark && is_wanted[values->first_index[i]] && (word = next_word(&value), word.begin < word.end)) {
+            add_name(names, word, (unsigned char)mark);
         }
     }
     return 0;
 }
 
-void style_names_release(StyleNames *style)
+/* Whether a selector may choose a subject, or something around one: all its names are on the page, those of its last part on
+   a subject. In another state it may have other classes and ids. What stands in brackets or parentheses may be anything.
+   -1 without memory. */
+static int may_match(Subjects *subjects, Span selector, int of_subjects)
 {
-    free(style->attributes);
-    free(style->is_of_subject);
-}
-
-int style_names_may_match(StyleNames *style, Span selector, int of_subjects)
-{
-    int depth = 0, is_first = 1, is_on_page = 1, is_missing = 0, is_shared = 0; /* the last two of the last part */
-    int has_elements = 1, is_other = 0;                                           /* the last one of the last part */
+    int depth = 0, is_first = 1, is_on_page = 1, is_lax = subjects->is_lax;
+    int is_missing = 0, is_shared = 0; /* of the last part: a name, a class or id */
     const unsigned char *at = selector.begin;
-    note_names(style);
     while (at < selector.end) {
         unsigned char c = *at, room[256], mark = depth ? 0 : mark_of(*at, is_first), *small;
         Span name;
-        at += mark != ELEMENT;
+        at += mark != TYPE;
         depth += (c == '(' || c == '[') - ((c == ')' || c == ']') && depth);
         is_first = !depth && (is_space(c) || c == '>' || c == '+' || c == '~');
         if (is_first) {
-            is_missing = is_shared = is_other = 0;
+            is_missing = is_shared = 0;
         }
         if (mark && read_name(&at, selector.end, room, sizeof room, &name)) {
-            int is_shared_name, is_named;
-            if ((at < selector.end && *at == '|') || (mark == '[' && (style->is_lax || name.begin == name.end))) {
-                continue; /* one of a namespace, or none */
+            uint64_t hash;
+            if (at < selector.end && *at == '|') {
+                continue; /* a namespace */
             }
-            for (small = room; small < name.end && mark != '.' && mark != '#'; small++) {
+            for (small = room; small < name.end && mark == TYPE; small++) {
                 *small = (unsigned char)lower_of(*small);
             }
-            is_named = has_name(&style->names[0], name, mark);
-            is_shared_name = has_name(&style->names[1], name, mark);
-            if (mark == ELEMENT) {
-                has_elements &= is_named;
-                is_other |= !is_shared_name;
+            hash = hash_of(name, mark);
+            if (!has_name(&subjects->page->all, hash)) {
+                if (mark == TYPE || !is_lax) {
+                    return 0;
+                }
+                is_on_page = 0;
             }
-            is_on_page &= is_named;
-            is_missing |= !is_shared_name;
-            is_shared |= is_shared_name && (mark == '.' || mark == '#');
+            if (!subjects->is_noted++ && note_names(&subjects->names, subjects->page, subjects->chosen) < 0) {
+                return -1;
+            }
+            is_missing |= !has_name(&subjects->names, hash);
+            is_shared |= mark != TYPE && has_name(&subjects->names, hash);
         }
     }
-    if (!has_elements || (of_subjects && is_other)) {
-        return 0;
+    return !of_subjects || (is_on_page && !is_missing) || (is_lax && is_shared);
+}
+
+int put_selectors(Bytes *to, Subjects *subjects, Span list, int of_subjects)
+{
+    static const uint8_t is_mark[256] = {['\\'] = 1, ['('] = 1, [')'] = 1, ['['] = 1, [']'] = 1, [','] = 1};
+    size_t begun = to->used;
+    const unsigned char *at;
+    int depth = 0;
+    for (at = list.begin; at <= list.end; at++) {
+        int c = ',';
+        while (at < list.end && !is_mark[*at]) {
+            at++;
+        }
+        c = at < list.end ? *at : c;
+        depth += (c == '(' || c == '[') - (c == ')' || c == ']');
+        at += c == '\\' && at + 1 < list.end;
+        if (c == ',' && (depth <= 0 || at == list.end)) {
+            Span selector = without_spaces((Span){list.begin, at});
+            int may = selector.begin < selector.end ? may_match(subjects, selector, of_subjects) : 0;
+            list.begin = at + 1;
+            if (may < 0 || (may && put(to, selector, '\1') < 0)) {
+                return -1;
+            }
+        }
     }
-    return (is_on_page && !(of_subjects && is_missing)) || (style->is_lax && (is_shared || !of_subjects));
+    return to->used > begun;
 }

@@ -1,52 +1,57 @@
-/* The rules of a style sheet that may say something of a page, for tamis.page.cascade. */
+/* A page's own styles: its sheets are read once, then searched for rules that may say something, for tamis.page.cascade. */
 #include "style_names.h"
 
-enum { MAX_RULES = 1000, MAX_LEVELS = 16, MAX_PROPERTIES = 64, MAX_DECLARATIONS = 1000 };
+#define STYLES "tamis.core.styles"
 
-/* A property that is looked for, and the first characters of the values that matter, none for all. It makes a rule
-   matter by itself, 0, or together with another one: 1 with 2, 4 with 8. */
+enum { MAX_LEVELS = 16, MAX_BLOCKS = 1 << 17, MAX_DECLARATIONS = 1 << 18 }; /* of a page */
+enum { MAX_CONDITIONS = 64, MAX_RULES = 1000, MAX_LENGTH = 1 << 22 }; /* of a search; the length is of all preludes */
+
+/* A declaration: how long its name is, where its value begins, the bit of its name, and the next one in its block, -1 for none. */
+typedef struct {
+    Span text;
+    uint16_t name, value;
+    int32_t bit, next;
+} Declaration;
+
+/* What holds declarations: the rules of a selector, those of an at-rule, or a style attribute. */
+enum { RULE, GROUP, STYLE_ATTRIBUTE };
+
+/* What stands before a block, or a style attribute; the block around it, -1 for none, or the index of the first equal attribute;
+   its declarations and their bits. */
+typedef struct {
+    Span prelude;
+    int32_t parent, first, last, kind;
+    uint64_t bits;
+} StyleBlock;
+
+/* Blocks are in the order in which they begin; those without declarations are around others. */
+typedef struct {
+    PyObject *held;      /* what is pointed into */
+    unsigned char *room; /* statements without their comments */
+    PageNames names;
+    int attribute; /* number of style attributes */
+    int32_t blocks, declarations;
+    size_t block_capacity, declaration_capacity;
+    StyleBlock *block;
+    Declaration *declaration;
+} Styles;
+
+/* A property that is looked for, and the first characters of the values that matter, none for all. It makes a rule matter by
+   itself, 0, or together with another one: 1 with 2, 4 with 8. */
 typedef struct {
     Span name, starts;
     int half;
-} Property;
+} Condition;
+
+/* Conditions, and which of them there are for each bit of a name. */
+typedef struct {
+    Condition conditions[MAX_CONDITIONS];
+    uint64_t bits, of_bit[64];
+} Wanted;
 
 static void release_object(PyObject **object)
 {
     Py_XDECREF(*object);
-}
-
-typedef struct {
-    Span prelude;
-    Py_ssize_t order, first; /* of its rule; of its declarations */
-    int is_style, is_skipped, halves; /* 16 for what matters by itself */
-} Level;
-
-/* A rule that was found: its number, and where its text begins. */
-typedef struct {
-    Py_ssize_t order;
-    size_t begin;
-} Rule;
-
-typedef struct {
-    StyleNames names;
-    Property properties[MAX_PROPERTIES];
-    uint64_t by_name[32][32]; /* bits of the properties by the last five bits of their first character and of their length */
-    Py_ssize_t count, rules, found;
-    Span declarations[MAX_DECLARATIONS];
-    Level levels[MAX_LEVELS];
-    Bytes text; /* of the rules */
-    Rule rule[MAX_RULES];
-} Sheet;
-
-static Span without_spaces(Span text)
-{
-    while (text.begin < text.end && is_space(*text.begin)) {
-        text.begin++;
-    }
-    while (text.begin < text.end && is_space(text.end[-1])) {
-        text.end--;
-    }
-    return text;
 }
 
 /* Whether a text begins with a word in lower case. */
@@ -59,127 +64,44 @@ static int begins(Span text, Span word)
     return word.begin == word.end;
 }
 
-/* Append a text and a character to those of the rules; 0, or -1 without memory. */
-static int put(Sheet *sheet, Span text, char behind)
+static int bit_of_name(Span name)
 {
-    size_t length = (size_t)(text.end - text.begin);
-    if (reserve(&sheet->text.data, &sheet->text.capacity, sheet->text.used + length + 1) < 0) {
+    return (lower_of(*name.begin) + 9 * (int)(name.end - name.begin)) & 63;
+}
+
+/* Begin a block; its number, or -1 without memory. */
+static int32_t open_block(Styles *styles, Span prelude, int32_t parent, int32_t kind)
+{
+    if (make_room(&styles->block, &styles->block_capacity, sizeof(StyleBlock) * ((size_t)styles->blocks + 1)) < 0) {
         return -1;
     }
-    if (length) {
-        memcpy(sheet->text.data + sheet->text.used, text.begin, length);
-    }
-    sheet->text.used += length;
-    sheet->text.data[sheet->text.used++] = behind;
-    return 0;
+    styles->block[styles->blocks] = (StyleBlock){prelude, parent, -1, -1, kind, 0};
+    return styles->blocks++;
 }
 
-/* Append the selectors of a list that may match, each with a character 1 behind. 1, 0 if there are none, or -1 without memory. */
-static int put_selectors(Sheet *sheet, Span list, int of_subjects)
+/* Keep a declaration of a block; 0, or -1 without memory. */
+static int keep_declaration(Styles *styles, StyleBlock *block, Span text)
 {
-    size_t begun = sheet->text.used;
-    const unsigned char *at = list.begin;
-    int depth = 0;
-    for (; at <= list.end; at++) {
-        int c = at < list.end ? *at : ',';
-        depth += (c == '(' || c == '[') - (c == ')' || c == ']');
-        at += c == '\\' && at + 1 < list.end;
-        if (c == ',' && (depth <= 0 || at == list.end)) {
-            Span selector = without_spaces((Span){list.begin, at});
-            list.begin = at + 1;
-            if (selector.begin < selector.end && style_names_may_match(&sheet->names, selector, of_subjects)
-                && put(sheet, selector, '\1') < 0) {
-                return -1;
-            }
-        }
-    }
-    return sheet->text.used > begun;
-}
-
-/* Whether the declarations of a block make it matter. */
-static int matters(const Level *level)
-{
-    return level->halves & 16 || (level->halves & 3) == 3 || (level->halves & 12) == 12;
-}
-
-/* Append a rule if it matters; 0, or -1 without memory. */
-static int end_rule(Sheet *sheet, int depth)
-{
-    Level *level = &sheet->levels[depth];
-    size_t begun = sheet->text.used;
-    Py_ssize_t k, last = -1;
-    for (k = 0; k <= depth; k++) {
-        last = sheet->levels[k].is_style ? k : last;
-    }
-    if (level->is_skipped || last < 0 || sheet->rules == MAX_RULES || !matters(level)) {
+    const unsigned char *colon = memchr(text.begin, ':', (size_t)(text.end - text.begin));
+    Span name = without_spaces((Span){text.begin, colon ? colon : text.begin}), value;
+    int32_t number = styles->declarations, bit;
+    if (name.begin == name.end || number == MAX_DECLARATIONS) {
         return 0;
     }
-    for (k = 0; k <= depth; k++) {
-        int put_any = sheet->levels[k].is_style ? put_selectors(sheet, sheet->levels[k].prelude, k == last) : 1;
-        if (put_any <= 0) {
-            sheet->text.used = begun;
-            return put_any;
-        }
-        if (put(sheet, sheet->levels[k].is_style ? (Span){NULL, NULL} : sheet->levels[k].prelude, '\0') < 0) {
-            return -1;
-        }
-    }
-    for (k = level->first; k < sheet->found; k++) {
-        if (put(sheet, sheet->declarations[k], ';') < 0) {
-            return -1;
-        }
-    }
-    sheet->rule[sheet->rules++] = (Rule){level->order, begun};
-    return 0;
-}
-
-/* Whether a value may be such that it matters, by its first two characters. */
-static int is_among_starts(const Property *property, Span value)
-{
-    size_t length = (size_t)(property->starts.end - property->starts.begin);
-    int next = value.end - value.begin > 1 ? value.begin[1] : 0;
-    if (value.begin == value.end || (length && !memchr(property->starts.begin, lower_of(*value.begin), length))) {
-        return 0;
-    }
-    switch (length ? *value.begin : 0) {
-    case '#':
-        return (next | 0x20) == 'f';
-    case '1':
-    case '2':
-        return (next | 0x20) == 'p';
-    case '-':
-        return is_digit(next);
-    default:
-        return 1;
-    }
-}
-
-static uint64_t *bits_of(Sheet *sheet, Span name)
-{
-    return &sheet->by_name[*name.begin & 31][(name.end - name.begin) & 31];
-}
-
-/* Keep a declaration of a property that is looked for. */
-static void read_declaration(Sheet *sheet, Level *level, Span text)
-{
-    const unsigned char *colon;
-    uint64_t bits;
-    Span name, value;
-    text = without_spaces(text);
-    if ((colon = memchr(text.begin, ':', (size_t)(text.end - text.begin))) == NULL || sheet->found == MAX_DECLARATIONS) {
-        return;
-    }
-    name = without_spaces((Span){text.begin, colon});
     value = without_spaces((Span){colon + 1, text.end});
-    for (bits = name.begin < name.end ? *bits_of(sheet, name) : 0; bits; bits &= bits - 1) {
-        const Property *property = &sheet->properties[__builtin_ctzll(bits)];
-        if (property->name.end - property->name.begin == name.end - name.begin && begins(name, property->name)
-            && is_among_starts(property, value)) {
-            sheet->declarations[sheet->found++] = text;
-            level->halves |= property->half ? property->half : 16;
-            return;
-        }
+    if (value.begin - name.begin > UINT16_MAX) {
+        return 0;
     }
+    if (make_room(&styles->declaration, &styles->declaration_capacity, sizeof(Declaration) * ((size_t)number + 1)) < 0) {
+        return -1;
+    }
+    bit = bit_of_name(name);
+    styles->declaration[styles->declarations++] = (Declaration){
+        {name.begin, value.end}, (uint16_t)(name.end - name.begin), (uint16_t)(value.begin - name.begin), bit, -1};
+    *(block->first < 0 ? &block->first : &styles->declaration[block->last].next) = number;
+    block->last = number;
+    block->bits |= (uint64_t)1 << bit;
+    return 0;
 }
 
 /* Whether the rules in a block may be of the page, by the text before its brace. */
@@ -214,32 +136,23 @@ static const unsigned char *skip(const unsigned char *at, const unsigned char *e
 /* Without what hides a sheet from browsers of 1996. */
 static Span without_comment_marks(Span text)
 {
-    for (;;) {
-        text = without_spaces(text);
-        if (text.end - text.begin > 3 && memcmp(text.begin, "<!--", 4) == 0) {
-            text.begin += 4;
-        }
-        else if (text.end - text.begin > 2 && memcmp(text.begin, "-->", 3) == 0) {
-            text.begin += 3;
-        }
-        else {
-            return text;
-        }
+    int length = 4;
+    for (text = without_spaces(text); length && text.end - text.begin > 3; text = without_spaces(text)) {
+        length = memcmp(text.begin, "<!--", 4) == 0 ? 4 : memcmp(text.begin, "-->", 3) == 0 ? 3 : 0;
+        text.begin += length;
     }
+    return text;
 }
 
 /* Read a sheet; what has comments is copied without them, into as much room. 0, or -1 without memory. */
-static int read_rules(Sheet *sheet, Span css, unsigned char *to)
+static int read_rules(Styles *styles, Span css, unsigned char *to)
 {
-    static const char marks[] = "{};\"'/\\()[]";
-    unsigned char is_mark[256] = {0}, *copied = to;  /* of a statement, behind a comment */
+    static const uint8_t is_mark[256] = {['{'] = 1, ['}'] = 1, [';'] = 1, ['"'] = 1, ['\''] = 1, ['/'] = 1,
+                                         ['\\'] = 1, ['('] = 1, [')'] = 1, ['['] = 1, [']'] = 1};
+    unsigned char *copied = to;                       /* of a statement, behind a comment */
     const unsigned char *at = css.begin, *begin = at; /* of a statement, or behind its last comment */
+    int32_t levels[MAX_LEVELS];                       /* the block at each, -1 for one that is not read */
     int depth = -1, skipped = 0, brackets = 0;        /* skipped: blocks below the deepest level */
-    Py_ssize_t order = 0;
-    size_t k;
-    for (k = 0; k + 1 < sizeof marks; k++) {
-        is_mark[(unsigned char)marks[k]] = 1;
-    }
     while (at < css.end || depth >= 0) {
         int c = '}'; /* blocks end where the sheet does */
         Span statement;
@@ -268,28 +181,30 @@ static int read_rules(Sheet *sheet, Span css, unsigned char *to)
             to += at - begin;
             statement = (Span){copied, to};
         }
-        if (c != '{' && depth >= 0 && !skipped && !sheet->levels[depth].is_skipped) {
-            read_declaration(sheet, &sheet->levels[depth], statement);
+        if (c != '{' && depth >= 0 && !skipped && levels[depth] >= 0
+            && keep_declaration(styles, &styles->block[levels[depth]], statement) < 0) {
+            return -1;
         }
         if (c == '{') {
             Span prelude = without_comment_marks(statement);
-            int is_style = prelude.begin < prelude.end && *prelude.begin != '@';
-            if (depth + 1 == MAX_LEVELS) {
+            int32_t parent = depth >= 0 ? levels[depth] : -1;
+            int is_at = prelude.begin == prelude.end || *prelude.begin == '@';
+            if (depth + 1 == MAX_LEVELS || styles->blocks >= MAX_BLOCKS) {
                 skipped++;
             }
-            else {
-                int is_skipped = (depth >= 0 && sheet->levels[depth].is_skipped) || !(is_style || is_group(prelude));
-                sheet->levels[++depth] = (Level){prelude, order++, sheet->found, is_style, is_skipped, 0};
+            else if ((depth >= 0 && parent < 0) || (is_at && !is_group(prelude))) {
+                levels[++depth] = -1;
+            }
+            else if ((levels[++depth] = open_block(styles, prelude, parent, is_at ? GROUP : RULE)) < 0) {
+                return -1;
             }
         }
         else if (c == '}' && skipped) {
             skipped--;
         }
         else if (c == '}' && depth >= 0) {
-            if (end_rule(sheet, depth) < 0) {
-                return -1;
-            }
-            sheet->found = sheet->levels[depth--].first;
+            int32_t last = levels[depth--];
+            styles->blocks -= last >= 0 && last == styles->blocks - 1 && styles->block[last].first < 0;
         }
         at += at < css.end;
         begin = at;
@@ -298,123 +213,262 @@ static int read_rules(Sheet *sheet, Span css, unsigned char *to)
     return 0;
 }
 
-/* A list of the rules that were found: (order, str). NULL with an exception. */
-static PyObject *list_rules(const Sheet *sheet)
-{
-    PyObject *list = PyList_New(0);
-    Py_ssize_t k;
-    for (k = 0; k < sheet->rules && list != NULL; k++) {
-        size_t begin = sheet->rule[k].begin, end = k + 1 < sheet->rules ? sheet->rule[k + 1].begin : sheet->text.used;
-        PyObject *text = PyUnicode_DecodeUTF8(sheet->text.data + begin, (Py_ssize_t)(end - begin), "replace");
-        SCOPED(release_object) PyObject *rule = text ? Py_BuildValue("nN", sheet->rule[k].order, text) : NULL;
-        if (rule == NULL || PyList_Append(list, rule) < 0) {
-            Py_CLEAR(list);
-        }
-    }
-    return list;
-}
-
-/* Whether declarations may hide, those of a style attribute: what has comments, escapes or variables is not looked into. */
-static int may_hide(Sheet *sheet, Span style)
+/* Read the declarations of a style attribute; what has comments, escapes or variables may say anything. 0, or -1 without memory. */
+static int read_attribute(Styles *styles, Span style, int32_t first_index)
 {
     static const unsigned char var[] = "var";
-    Level level = {0};
     const unsigned char *at;
-    for (at = style.begin; at < style.end; at++) {
-        if (*at == '\\' || (*at == '*' && at > style.begin && at[-1] == '/')
-            || (*at == '(' && at - style.begin > 3 && begins((Span){at - 3, at}, (Span){var, var + 3}))) {
-            return 1;
-        }
+    int32_t number = open_block(styles, style, first_index, STYLE_ATTRIBUTE);
+    int is_open = 0;
+    if (number < 0) {
+        return -1;
     }
-    while (style.begin < style.end) {
+    for (at = style.begin; at < style.end && !is_open; at++) {
+        is_open = *at == '\\' || (*at == '*' && at > style.begin && at[-1] == '/')
+                  || (*at == '(' && at - style.begin > 3 && begins((Span){at - 3, at}, (Span){var, var + 3}));
+    }
+    while (style.begin < style.end && !is_open) {
         const unsigned char *end = memchr(style.begin, ';', (size_t)(style.end - style.begin));
         end = end ? end : style.end;
-        read_declaration(sheet, &level, (Span){style.begin, end});
-        style.begin = end < style.end ? end + 1 : end;
-    }
-    sheet->found = 0;
-    return matters(&level);
-}
-
-/* Put the styles that may hide into a list, unless none of them is of a subject; 0, or -1 with an exception. */
-static int put_styles(Sheet *sheet, PyObject *styles)
-{
-    const StyleNames *names = &sheet->names;
-    int is_any = 0;
-    Py_ssize_t i;
-    for (i = 0; i < names->page.values.d && !names->is_lax; i++) {
-        Span value = value_of(&names->page.values, i);
-        if (is_word(names->attributes[names->page.values.name_of[i]].name, "style") && may_hide(sheet, value)) {
-            SCOPED(release_object) PyObject *style = Py_BuildValue("iN", (int)names->page.values.first_index[i], decoded(value));
-            if (style == NULL || PyList_Append(styles, style) < 0) {
-                return -1;
-            }
-            is_any |= names->is_of_subject[names->page.values.first_index[i]];
+        if (keep_declaration(styles, &styles->block[number], (Span){style.begin, end}) < 0) {
+            return -1;
         }
+        style.begin = end < style.end ? end + 1 : end;
+        is_open = styles->declarations == MAX_DECLARATIONS;
     }
-    return is_any ? 0 : PyList_SetSlice(styles, 0, PyList_Size(styles), NULL);
+    if (is_open) {
+        styles->block[number].first = -1;
+        styles->block[number].bits = UINT64_MAX;
+    }
+    return 0;
 }
 
-/* Read the properties that are wanted. */
-static void read_wanted(Sheet *sheet, Span lines)
+/* Read the names that are wanted, with what stands behind each. */
+static void read_wanted(Wanted *wanted, Span lines)
 {
-    while (lines.begin < lines.end && sheet->count < MAX_PROPERTIES) {
+    int count = 0;
+    while (lines.begin < lines.end && count < MAX_CONDITIONS) {
         Span line = next_line(&lines);
         const unsigned char *space = memchr(line.begin, ' ', (size_t)(line.end - line.begin));
-        if (space != NULL && space + 2 < line.end + 1) {
-            *bits_of(sheet, (Span){line.begin, space}) |= (uint64_t)1 << sheet->count;
-            sheet->properties[sheet->count++] = (Property){{line.begin, space}, {space + 2, line.end}, space[1] - '0'};
+        if (space != NULL && space > line.begin && space + 1 < line.end) {
+            int bit = bit_of_name((Span){line.begin, space});
+            wanted->bits |= (uint64_t)1 << bit;
+            wanted->of_bit[bit] |= (uint64_t)1 << count;
+            wanted->conditions[count++] = (Condition){{line.begin, space}, {space + 2, line.end}, space[1] - '0'};
         }
     }
 }
 
-static void release(Sheet **sheet)
+/* Whether a value may be such that it matters, by its first two characters. */
+static int is_among_starts(Span starts, Span value)
 {
-    if (*sheet != NULL) {
-        style_names_release(&(*sheet)->names);
-        free((*sheet)->text.data);
-        free(*sheet);
+    size_t length = (size_t)(starts.end - starts.begin);
+    int next = value.end - value.begin > 1 ? value.begin[1] : 0;
+    if (value.begin == value.end || (length && !memchr(starts.begin, lower_of(*value.begin), length))) {
+        return 0;
+    }
+    switch (length ? *value.begin : 0) {
+    case '#':
+        return (next | 0x20) == 'f';
+    case '1':
+    case '2':
+        return (next | 0x20) == 'p';
+    default:
+        return 1;
     }
 }
 
-/* style_rules(page, attributes, tags, others, subjects: bool[n], css, wanted, is_lax)
-   -> rules: list of (order, str), styles: list of (place, str)
-
-   The rules that set a property that is wanted on some elements, the subjects, in the order in which they end, without
-   comments: the preludes of the blocks around the declarations, with a zero character behind each, and a character 1 behind
-   each selector; then the declarations. Only selectors that may match are there. And the values of style attributes that set
-   such a property, if one of them is of a subject, and none if it is lax. attributes, tags, others: names of attributes by
-   number, of tags, and of elements without a tag, a line each. css: bytes of UTF-8. wanted: a property a line, a space, its
-   half, and the first characters of the values that matter. is_lax: also of other states of the subjects, in which they have
-   other classes. */
-PyObject *core_style_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
+/* Which half of what matters a declaration is, 16 for all of it, 0 for none. */
+static int half_of(const Wanted *wanted, const Declaration *declaration)
 {
-    SCOPED(array_release) Array subjects = {0};
-    SCOPED(release) Sheet *sheet = calloc(1, sizeof *sheet);
-    StyleNames *names = sheet ? &sheet->names : NULL;
-    SCOPED(free_memory) unsigned char *room = NULL;
-    SCOPED(release_object) PyObject *rules = NULL, *styles = PyList_New(0);
-    Span css, wanted, attributes;
-    int failed;
-    if (sheet == NULL || styles == NULL) {
-        return PyErr_NoMemory();
+    Span text = declaration->text, value = {text.begin + declaration->value, text.end};
+    uint64_t bits = wanted->of_bit[declaration->bit];
+    for (; bits; bits &= bits - 1) {
+        const Condition *condition = &wanted->conditions[__builtin_ctzll(bits)];
+        if (condition->name.end - condition->name.begin == declaration->name && begins(text, condition->name)
+            && is_among_starts(condition->starts, value)) {
+            return condition->half ? condition->half : 16;
+        }
     }
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&p", in_page, &names->page, in_text,
-                          &attributes, in_text, &names->tag_names, in_text, &names->others, in_1, &subjects, in_bytes, &css,
-                          in_text, &wanted, &names->is_lax)
-        || !check_arrays(subjects.length == names->page.n)) {
+    return 0;
+}
+
+static int matters(const Styles *styles, const Wanted *wanted, const StyleBlock *block)
+{
+    int halves = block->first < 0 ? 16 : 0; /* of a style attribute that may say anything */
+    int32_t k = block->first;
+    if (!(block->bits & wanted->bits)) {
+        return 0;
+    }
+    for (; k >= 0; k = styles->declaration[k].next) {
+        halves |= half_of(wanted, &styles->declaration[k]);
+    }
+    return halves & 16 || (halves & 3) == 3 || (halves & 12) == 12;
+}
+
+/* The next block that matters, from one on; the number of all blocks for none. */
+static int32_t next_block(const Styles *styles, const Wanted *wanted, int32_t number)
+{
+    while (number < styles->blocks && !matters(styles, wanted, &styles->block[number])) {
+        number++;
+    }
+    return number;
+}
+
+/* Write the text of a style attribute, or of a rule, if it is not too long. 1, 0 if none of its selectors may match, or -1 without
+   memory. */
+static int write_block(Bytes *to, const Styles *styles, const Wanted *wanted, Subjects *subjects, int32_t number, size_t *left)
+{
+    int32_t around[MAX_LEVELS], k, depth = 0, last = -1;
+    int found;
+    to->used = 0;
+    if (styles->block[number].kind == STYLE_ATTRIBUTE) {
+        return append(to, styles->block[number].prelude);
+    }
+    for (k = number; k >= 0; k = styles->block[k].parent) {
+        Span prelude = styles->block[k].prelude;
+        size_t length = (size_t)(prelude.end - prelude.begin);
+        last = last < 0 && styles->block[k].kind == RULE ? k : last;
+        around[depth++] = k;
+        *left -= length < *left ? length : *left;
+    }
+    found = last >= 0 && *left > 0;
+    while (depth && found > 0) {
+        Span prelude = styles->block[k = around[--depth]].prelude;
+        int is_rule = styles->block[k].kind == RULE;
+        found = is_rule ? put_selectors(to, subjects, prelude, k == last) : 1;
+        found = found > 0 ? put(to, is_rule ? (Span){NULL, NULL} : prelude, '\0') : found;
+    }
+    for (k = styles->block[number].first; k >= 0 && found > 0; k = styles->declaration[k].next) {
+        const Declaration *declaration = &styles->declaration[k];
+        found = half_of(wanted, declaration) ? put(to, declaration->text, ';') : found;
+    }
+    return found;
+}
+
+static void free_styles(PyObject *capsule)
+{
+    Styles *styles = PyCapsule_GetPointer(capsule, STYLES);
+    free(styles->room);
+    free(styles->block);
+    free(styles->declaration);
+    Py_XDECREF(styles->held);
+    free(styles);
+}
+
+/* Read style attributes and sheets; 0, or -1 without memory. */
+static int read_styles(Styles *styles, Span css)
+{
+    const AttributeValues *values = &styles->names.page.values;
+    Py_ssize_t i;
+    for (i = 0; i < values->d; i++) {
+        if (values->name_of[i] == styles->attribute && read_attribute(styles, value_of(values, i), values->first_index[i]) < 0) {
+            return -1;
+        }
+    }
+    styles->room = malloc((size_t)(css.end - css.begin) + 1);
+    if (styles->room == NULL || read_rules(styles, css, styles->room) < 0) {
+        return -1;
+    }
+    return css.begin < css.end ? note_names(&styles->names.all, &styles->names, NULL) : 0;
+}
+
+/* read_styles(page, tags, untagged, css, class, id, style) -> capsule, which holds them
+
+   A page's own styles, for the other two: css, its sheets as bytes of UTF-8, and its style attributes. tags, untagged: names of
+   tags, and of elements without a tag, a line each. class, id, style: numbers of attributes, -1 for those that the page lacks. */
+PyObject *core_read_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Styles *styles = calloc(1, sizeof *styles);
+    PyObject *capsule = styles ? PyCapsule_New(styles, STYLES, free_styles) : PyErr_NoMemory();
+    PageNames *names = styles ? &styles->names : NULL;
+    Span css;
+    int failed;
+    if (capsule == NULL) {
+        free(styles);
+    }
+    else if (!PyArg_ParseTuple(arguments, "O&O&O&O&iii", in_page, &names->page, in_text, &names->tags, in_text, &names->untagged,
+                               in_bytes, &css, &names->classes, &names->ids, &styles->attribute)) {
+        Py_CLEAR(capsule);
+    }
+    else {
+        styles->held = Py_NewRef(arguments);
+        Py_BEGIN_ALLOW_THREADS
+        failed = read_styles(styles, css);
+        Py_END_ALLOW_THREADS
+        if (failed) {
+            Py_CLEAR(capsule);
+            PyErr_NoMemory();
+        }
+    }
+    return capsule;
+}
+
+static int in_styles(PyObject *capsule, void *styles)
+{
+    return (*(const Styles **)styles = PyCapsule_GetPointer(capsule, STYLES)) != NULL;
+}
+
+/* has_styles(styles, wanted) -> whether a property is set as it is wanted, on whatever element; wanted: as below */
+PyObject *core_has_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    const Styles *styles;
+    Wanted wanted = {0};
+    Span lines;
+    int32_t k;
+    if (!PyArg_ParseTuple(arguments, "O&O&", in_styles, &styles, in_text, &lines)) {
         return NULL;
     }
-    names->subjects = ITEMS(subjects, uint8_t);
-    room = malloc((size_t)(css.end - css.begin) + 1);
+    read_wanted(&wanted, lines);
     Py_BEGIN_ALLOW_THREADS
-    read_wanted(sheet, wanted);
-    failed = room == NULL || style_names_read(names, attributes) < 0 || read_rules(sheet, css, room) < 0;
+    k = next_block(styles, &wanted, 0);
     Py_END_ALLOW_THREADS
-    if (failed) {
-        return PyErr_NoMemory();
+    return PyBool_FromLong(k < styles->blocks);
+}
+
+/* find_styles(styles, subjects: bool[n], wanted, is_lax) -> rules: list of (order, str), attributes: list of (place, str)
+
+   The rules that set a property as it is wanted on some elements, the subjects, in the order in which they begin, without
+   comments: the preludes of the blocks around the declarations, with a zero character behind each, and a character 1 behind
+   each selector; then the declarations. Only selectors that may match are there. And the style attributes that set such a
+   property, on whatever element. wanted: a property a line, a space, its half, and the first characters of the values that
+   matter. is_lax: also of other states of the subjects, in which they have other classes. */
+PyObject *core_find_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array chosen = {0};
+    SCOPED(release_object) PyObject *rules = PyList_New(0), *attributes = PyList_New(0);
+    Subjects subjects = {0};
+    Wanted wanted = {0};
+    Bytes text = {0};
+    const Styles *styles;
+    Span lines;
+    size_t left = MAX_LENGTH;
+    int32_t k = -1;
+    int found = 1;
+    if (rules == NULL || attributes == NULL
+        || !PyArg_ParseTuple(arguments, "O&O&O&p", in_styles, &styles, in_1, &chosen, in_text, &lines, &subjects.is_lax)
+        || !check_arrays(chosen.length == styles->names.page.n)) {
+        return NULL;
     }
-    rules = list_rules(sheet);
-    failed = rules == NULL || put_styles(sheet, styles) < 0;
-    return failed ? NULL : Py_BuildValue("OO", rules, styles);
+    subjects.page = &styles->names;
+    subjects.chosen = ITEMS(chosen, uint8_t);
+    read_wanted(&wanted, lines);
+    while (found >= 0 && k < styles->blocks && PyList_Size(rules) < MAX_RULES) {
+        Py_BEGIN_ALLOW_THREADS
+        k = next_block(styles, &wanted, k + 1);
+        found = k < styles->blocks ? write_block(&text, styles, &wanted, &subjects, k, &left) : 0;
+        Py_END_ALLOW_THREADS
+        if (found > 0) {
+            int is_rule = styles->block[k].kind != STYLE_ATTRIBUTE;
+            SCOPED(release_object) PyObject *string = PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.used, "replace");
+            SCOPED(release_object) PyObject *item =
+                string ? Py_BuildValue("iO", is_rule ? k : styles->block[k].parent, string) : NULL;
+            found = item != NULL && PyList_Append(is_rule ? rules : attributes, item) == 0 ? 1 : -1;
+        }
+    }
+    free(text.data);
+    if (found < 0) {
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    }
+    return Py_BuildValue("OO", rules, attributes);
 }
