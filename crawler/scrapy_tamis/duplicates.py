@@ -19,7 +19,7 @@ from scrapy_tamis.content import Content
 from scrapy_tamis.extension import Component, tamis_of
 from scrapy_tamis.item_sources import ItemSource, page_address
 from scrapy_tamis.messages import loggable
-from scrapy_tamis.pipeline import fill_field, unwrap_list
+from scrapy_tamis.pipeline import fields_of, fill_field, unwrap_list
 from scrapy_tamis.storage.index import DuplicateIndex
 from tamis.duplicates import Verdict, Windows
 
@@ -92,9 +92,10 @@ class MarkDuplicates(Component):
         verdict = Verdict()
         with self._tamis.step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, url):
             verdict = await self._find(url, Windows(text), is_dropping=mode == "drop" and not self._config.read_only)
+        fields = fields_of(adapter)
         for name, value in verdict._asdict().items():
             if field_name := names[name]:
-                fill_field(adapter, field_name, value)
+                fill_field(fields, field_name, value)
         return adapter.item
 
     async def _find(self, url: str, windows: Windows, *, is_dropping: bool) -> Verdict:
