@@ -19,7 +19,7 @@ from scrapy_tamis.content import Content
 from scrapy_tamis.extension import Component, tamis_of
 from scrapy_tamis.item_sources import ItemSource, page_address
 from scrapy_tamis.messages import loggable
-from scrapy_tamis.pipeline import fill_field, unwrap_list
+from scrapy_tamis.pipeline import fields_of, fill_field, unwrap_list
 from scrapy_tamis.storage.index import DuplicateIndex
 from tamis.duplicates import Verdict, Windows
 
@@ -59,9 +59,7 @@ class MarkDuplicates(Component):
         self._began = int(time.time())
         self._waiting: dict[bytes, _InHand] = {}
         self._current: ContextVar[_InHand | None] = ContextVar("tamis_in_hand", default=None)
-        crawler.signals.connect(self._stored, signals.item_scraped)
-        crawler.signals.connect(self._lost, signals.item_dropped)
-        crawler.signals.connect(self._lost, signals.item_error)
+        self._is_listening = False
 
     def original_name(self, url: str) -> str:
         """Return what ``duplicate_of`` and Redis call the document at an address; by default the address itself.
@@ -92,9 +90,10 @@ class MarkDuplicates(Component):
         verdict = Verdict()
         with self._tamis.step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, url):
             verdict = await self._find(url, Windows(text), is_dropping=mode == "drop" and not self._config.read_only)
+        fields = fields_of(adapter)
         for name, value in verdict._asdict().items():
             if field_name := names[name]:
-                fill_field(adapter, field_name, value)
+                fill_field(fields, field_name, value)
         return adapter.item
 
     async def _find(self, url: str, windows: Windows, *, is_dropping: bool) -> Verdict:
@@ -105,6 +104,7 @@ class MarkDuplicates(Component):
             least = config.duplicates_resemblance
             index = DuplicateIndex(tamis.connection, config.redis_prefix, min_resemblance=least, ttl=config.ttl)
             if is_dropping:
+                self._listen()
                 await self._wait_for_copies(windows.keys)
                 self._waiting.update(dict.fromkeys(in_hand.keys, in_hand))
                 self._current.set(in_hand)
@@ -125,6 +125,15 @@ class MarkDuplicates(Component):
                 await index.set_kept(record, int(time.time()))
             in_hand.take_back = partial(index.set_kept, record, 0)
         return verdict
+
+    def _listen(self) -> None:
+        """Learn what becomes of items, from the first on that may be dropped: each receiver of a signal is a task."""
+        if not self._is_listening:
+            self._is_listening = True
+            connect = self._crawler.signals.connect
+            connect(self._stored, signals.item_scraped)
+            connect(self._lost, signals.item_dropped)
+            connect(self._lost, signals.item_error)
 
     async def _wait_for_copies(self, keys: list[bytes]) -> None:
         """Wait until no item with nearly the same text is on its way."""

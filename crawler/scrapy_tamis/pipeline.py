@@ -185,10 +185,10 @@ class CleanItems(Component):
         A field that holds something already is the user's and stays. Without ``TAMIS_KEEP_HTML`` the HTML is taken off
         once the content is on the item. If the item cannot be changed, the adapter holds a changed copy afterwards.
         """
-        has_content, problems = not self._wants_content, {}
+        has_content, problems, fields = not self._wants_content, {}, fields_of(adapter)
         for name, value in cleaned.values.items():
             if (field := self._config.field_names[name]) is not None:
-                problems[name] = fill_field(adapter, field, value)
+                problems[name] = fill_field(fields, field, value)
                 has_content |= problems[name] is None and name in _CONTENT
         if not has_content:
             self._warn_of_no_room(type(adapter.item), problems)
@@ -229,17 +229,20 @@ def _has_csv_feed_without_fields(settings: BaseSettings) -> bool:
     )
 
 
-def fill_field(adapter: ItemAdapter, field: str, value: object) -> str | None:
-    """Set a field unless it holds something; return why it was not set."""
-    # A mapping is written to as it is: through its adapter each of some twenty fields would take six calls.
-    fields: Any = adapter.item if isinstance(adapter.item, MutableMapping) else adapter
+def fields_of(adapter: ItemAdapter) -> MutableMapping[str, Any]:
+    """Return what the fields of an item are written to: a mapping itself, since its adapter takes six calls a field."""
+    return adapter.item if isinstance(adapter.item, MutableMapping) else adapter
+
+
+def fill_field(fields: MutableMapping[str, Any], field: str, value: object) -> str | None:
+    """Set one of the :func:`fields_of` an item unless it holds something; return why it was not set."""
     try:
         held = fields.get(field)
         is_empty = held is None or (isinstance(held, _EMPTY_KINDS) and not held)
-        if not is_empty and (held or held != _default_of(type(adapter.item), field)):
+        if not is_empty and (held or held != _default_of(fields, field)):
             return _HELD
-        if fields is adapter:
-            _set_field(adapter, field, value)
+        if isinstance(fields, ItemAdapter):
+            _set_field(fields, field, value)
         else:
             fields[field] = value
     except KeyError:
@@ -249,8 +252,9 @@ def fill_field(adapter: ItemAdapter, field: str, value: object) -> str | None:
     return None
 
 
-def _default_of(kind: type, field: str) -> object:
+def _default_of(fields: MutableMapping[str, Any], field: str) -> object:
     """Return the default of a declared field, which the user has not set; ``None`` without one."""
+    kind = type(fields.item if isinstance(fields, ItemAdapter) else fields)
     for declared in (getattr(kind, "__dataclass_fields__", {}), getattr(kind, "model_fields", {})):
         if field in declared:
             return declared[field].default

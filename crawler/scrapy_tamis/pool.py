@@ -82,6 +82,7 @@ class CleaningProcess(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._received = bytearray()
         self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0  # when the next result is late
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the socket to the process."""
@@ -94,7 +95,6 @@ class CleaningProcess(asyncio.Protocol):
             if not result.done():
                 result.set_exception(_ProcessLostError("" if number else self.end_status))
         self.pending.clear()
-        self._restart_timer()
 
     def data_received(self, data: bytes) -> None:
         """Hand on the results that are complete."""
@@ -110,7 +110,7 @@ class CleaningProcess(asyncio.Protocol):
             at = end
         del self._received[:at]
         if at:
-            self._restart_timer()
+            self._due = self._loop.time() + TIMEOUT_S
 
     async def run(self, task: tuple[object, ...]) -> list[Any]:
         """Send a task and return its result.
@@ -124,11 +124,13 @@ class CleaningProcess(asyncio.Protocol):
         message = pack(task)
         if self.ended.is_set():
             raise _ProcessLostError("")
+        if not self.pending:
+            self._due = self._loop.time() + TIMEOUT_S
         result: asyncio.Future[Any] = self._loop.create_future()
         self.pending.append(result)
         self._socket.write(message)
         if self._timer is None:
-            self._restart_timer()
+            self._check_time()
         how, *values = cast("list[Any]", await result)
         if how == TOO_LARGE:
             raise PageTooLarge(*values)
@@ -138,15 +140,16 @@ class CleaningProcess(asyncio.Protocol):
             raise RuntimeError(f"in a cleaning process:\n{values[0]}")
         return values
 
-    def _restart_timer(self) -> None:
-        """Give the process its time for the next result, if there is one to come."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = self._loop.call_later(TIMEOUT_S, self._give_up) if self.pending else None
-
-    def _give_up(self) -> None:
-        self.end_status = TIMED_OUT
-        self._socket.abort()
+    def _check_time(self) -> None:
+        """Give the process up if its next result is late; else look again when that may be, if there is one to come."""
+        self._timer = None
+        if not self.pending:
+            return
+        if (left := self._due - self._loop.time()) > 0:  # there were results since this was to be looked at
+            self._timer = self._loop.call_later(left, self._check_time)
+        else:
+            self.end_status = TIMED_OUT
+            self._socket.abort()
 
 
 @asynccontextmanager

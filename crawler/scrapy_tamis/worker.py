@@ -37,6 +37,8 @@ MAX_KEPT_UNITS: Final = 1 << 14
 LENGTH: Final = struct.Struct("<I")
 """What a message begins with: the bytes that follow."""
 
+_to_json: Final = json.JSONEncoder(ensure_ascii=False).encode  # dumps() would make an encoder each time
+
 _LONG: Final = 256  # characters; shorter texts stay in the head
 
 DONE, GONE, TOO_LARGE, FAILED = "done", "gone", "too large", "failed"
@@ -65,7 +67,7 @@ def pack(message: Sequence[object]) -> bytes:
         values[place] = None
         kinds.append((place, len(data), kind))
         parts.append(data)
-    head = json.dumps((values, kinds), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    head = _to_json((values, kinds)).encode("utf-8", "surrogatepass")
     size = LENGTH.size + len(head) + sum(map(len, parts))
     return b"".join((LENGTH.pack(size), LENGTH.pack(len(head)), head, *parts))
 

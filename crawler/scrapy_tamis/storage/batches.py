@@ -100,6 +100,7 @@ class CommandBatches:
         self._trips = Counter[str]()
         self._held = set[str]()  # servers whose calls wait for the end of a trip
         self._waiting: dict[str, list[Call]] = {}
+        self._due = set[str]()  # servers whose calls go after this turn of the loop
         self._sending: set[asyncio.Task[None]] = set()
 
     async def run_script(
@@ -147,7 +148,10 @@ class CommandBatches:
         loop = asyncio.get_running_loop()
         reply: asyncio.Future[list[Any]] = loop.create_future()
         waiting = self._waiting.setdefault(server, [])
-        if not waiting or not seconds:
+        if not seconds and server not in self._due:
+            self._due.add(server)
+            loop.call_later(0.0, self._send, server)
+        elif not waiting:
             loop.call_later(seconds, self._send, server)
         waiting.append((commands, reply))
         return reply
@@ -163,6 +167,7 @@ class CommandBatches:
 
     def _send(self, server: str) -> None:
         """Send what waits for a server, if a call before has not sent it; at most ``max_trips`` are under way."""
+        self._due.discard(server)
         if self._trips[server] >= self._max_trips:
             self._held.add(server)
             return
