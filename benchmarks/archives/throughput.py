@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from benchmarks.shared.common import installed
 from scrapy_tamis.archives import ArchiveRun, OnePassRun, Options
 from scrapy_tamis.archives.counting import HostCounts
 from scrapy_tamis.archives.reading import ArchiveReader, Part, split_archives
-from scrapy_tamis.archives.runs import Summary, run_in_processes
+from scrapy_tamis.archives.runs import PartProcesses, Summary
 from tamis_papers.experiments.harness import parser_of, say, table, write_json
 
 STEPS = ("count", "count hosts", "clean", "write")
@@ -79,8 +80,9 @@ def _trafilatura(archives: list[str], processes: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         parts = [part for parts in split_archives(archives).values() for part in parts]
         tasks = {str(number): (part, Path(folder) / f"{number}.jsonl") for number, part in enumerate(parts)}
-        done = run_in_processes(_extracted, tasks, Options(processes=processes), HostCounts(Path(folder)))
-        return sum(report.pages for _, report in done)
+        with closing(PartProcesses(processes)) as pools:
+            done = pools.run(_extracted, tasks, Options(processes=processes), HostCounts(Path(folder)))
+            return sum(report.pages for _, report in done)
 
 
 def _extracted(part: Part, file: Path, *_: object) -> Summary:

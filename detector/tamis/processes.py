@@ -7,6 +7,7 @@ import os
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 _Result = TypeVar("_Result")
+
+
+def memory_bytes() -> int:
+    """Return the memory of this machine, or of the container that this process is in."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with suppress(OSError, ValueError):  # there is no limit
+        memory = min(memory, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return memory
 
 
 def process_pool(processes: int, module: str) -> ProcessPoolExecutor:

@@ -63,8 +63,9 @@ class LeafWriter:
     def _write(self) -> None:
         if self._pages:
             self._pages.sort(key=lambda page: page[0] % _SHARDS)
-            columns = zip(zip(*self._pages, strict=True), _PAGES.types, strict=True)
-            self._writer.write_batch(pa.record_batch([pa.array(*column) for column in columns], schema=_PAGES))
+            *hashes, leaves = zip(*self._pages, strict=True)
+            lists = pa.LargeListArray.from_arrays(np.cumsum([0, *map(len, leaves)]), np.concatenate(leaves))
+            self._writer.write_batch(pa.record_batch([*np.array(hashes, np.uint64), lists], schema=_PAGES))
             self._pages.clear()
 
     def __enter__(self) -> Self:

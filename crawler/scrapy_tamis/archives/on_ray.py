@@ -42,7 +42,7 @@ _cluster: Any = ray  # half of Ray has no types
 def run_on_ray(work: PartWork, tasks: Tasks, options: Options, counts: HostCounts) -> Iterator[tuple[str, Summary]]:
     """Do the work on parts, on the nodes of a cluster, which have this package and reach the archives' addresses.
 
-    See :func:`~scrapy_tamis.archives.runs.run_in_processes`. ``options.ray`` is the address of the cluster, as
+    See :meth:`~scrapy_tamis.archives.runs.PartProcesses.run`. ``options.ray`` is the address of the cluster, as
     ``ray.init`` takes it; empty for the one that ``RAY_ADDRESS`` names, or else for one that is started on this machine
     and ends with this process.
     """
@@ -115,7 +115,8 @@ def _pages_of(block: Any) -> Iterator[ArchivedPage]:
 def _hash_block(block: Any, options: Options) -> Any:
     """First pass: return the leaves of a block as the bytes of the file of a ``LeafWriter``."""
     file = io.BytesIO()
-    write_leaves((page for page in _pages_of(block) if page.host), file, options)
+    for _ in write_leaves((page for page in _pages_of(block) if page.host), file, options):
+        pass
     return pa.table({"leaves": pa.array([file.getvalue()], pa.large_binary())})
 
 

@@ -105,8 +105,7 @@ async def _clean_batches(
             cleaning = []
             for page, task in zip(batch, reading, strict=True):
                 hashed = await task
-                counted = hashed if isinstance(hashed, HashedUnits) else None
-                evidence = counts.count(page.url, page.host, counted) if counted is not None else None
+                evidence = counts.count(page.url, page.host, hashed) if isinstance(hashed, HashedUnits) else None
                 cleaning.append(asyncio.create_task(_clean_read(page, hashed, evidence, pool, options)))
         if cleaning:
             yield await asyncio.gather(*cleaning)

@@ -10,7 +10,7 @@ import time
 import zlib
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import IO, TYPE_CHECKING, Final, cast
@@ -28,10 +28,11 @@ from tamis.page.page import DEFAULT_LIMITS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from io import BufferedReader
-    from pathlib import Path
     from typing import BinaryIO
 
     from fastwarc.warc import WarcRecord
+
+    from scrapy_tamis.storage.evidence import HashedPage
 
 MIN_PART_BYTES: Final = 8 << 20
 """Least length of a part of an archive as it is stored, some hundred pages."""
@@ -270,7 +271,10 @@ def _find_record_start(source: str, size: int) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedPage:
-    """One response of an archive, decompressed, with the ``WARC-Date`` and ``WARC-Record-ID`` of its record."""
+    """One response of an archive, decompressed, with the ``WARC-Date`` and ``WARC-Record-ID`` of its record.
+
+    ``place`` is the offset of its record; ``hashed`` is the page after the first pass, if it is kept without ``html``.
+    """
 
     url: str
     host: str
@@ -278,6 +282,8 @@ class ArchivedPage:
     charset: str | None
     date: str
     record_id: str
+    place: int = 0
+    hashed: HashedPage | None = None
 
 
 class ArchiveReader:
@@ -291,9 +297,8 @@ class ArchiveReader:
         broken: what is wrong with a file that could not be read to its end.
     """
 
-    def __init__(self, part: Part, *, trace: Path | None = None, max_bytes: int = DEFAULT_LIMITS.max_bytes) -> None:
+    def __init__(self, part: Part, *, max_bytes: int = DEFAULT_LIMITS.max_bytes) -> None:
         self.part = part
-        self._trace = trace
         self._max_bytes = max_bytes
         self._damaged_at: int | None = None
         self.skipped: Counter[str] = Counter()
@@ -302,24 +307,14 @@ class ArchiveReader:
         self.broken: str | None = None
 
     def __iter__(self) -> Iterator[ArchivedPage]:
-        """Go through the pages; damaged records are skipped, and :attr:`broken` describes the first.
-
-        The offset of each page is in the file ``trace`` while somebody works on it.
-        """
+        """Go through the pages; damaged records are skipped, and :attr:`broken` describes the first."""
         try:
-            with closing(ArchiveStream(self.part)) as stream, ExitStack() as stack:
-                trace = stack.enter_context(self._trace.open("wb", 0)) if self._trace else None
-                for place, page in self._read_pages(stream):
-                    if trace is not None:
-                        trace.seek(0)
-                        trace.write(b"%020d" % place)
-                    yield page
-                if self._trace is not None:
-                    self._trace.unlink()
+            with closing(ArchiveStream(self.part)) as stream:
+                yield from self._read_pages(stream)
         except Exception as error:  # every file system raises its own kinds
             self._note_broken(describe(error))
 
-    def _read_pages(self, stream: ArchiveStream) -> Iterator[tuple[int, ArchivedPage]]:
+    def _read_pages(self, stream: ArchiveStream) -> Iterator[ArchivedPage]:
         part = self.part
         place = stream.seek_record(part.begin - 1) if part.begin else 0
         if (other := stream.look()) is not None:
@@ -334,7 +329,7 @@ class ArchiveReader:
                         return
                     stream.forget_before(place)
                     if (page := self._page_of(record)) is not None:
-                        yield place, page
+                        yield page
             except Exception as error:  # the reader and its decompressors have many kinds of errors
                 if place > begin and stream.is_blank_from(place):
                     return
@@ -401,7 +396,8 @@ def _page_or_reason(record: WarcRecord, max_bytes: int) -> ArchivedPage | str:
     if not body.strip():
         return "empty"
     charset = record.http_charset or http_content_type_encoding(record.headers.get("Content-Type"))  # of a resource
-    return ArchivedPage(url, host, body, charset, record.headers.get("WARC-Date") or "", record.record_id or "")
+    date, record_id = record.headers.get("WARC-Date") or "", record.record_id or ""
+    return ArchivedPage(url, host, body, charset, date, record_id, record.stream_pos)
 
 
 def _reason_in_headers(record: WarcRecord) -> str | None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import hashlib
 import json
 import os
+import resource
 import shutil
 from abc import ABC, abstractmethod
 from collections import Counter
-from concurrent.futures import as_completed
+from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, ClassVar, Final, Self
 
@@ -26,11 +28,12 @@ from tamis import __version__
 from tamis.duplicates import MemoryIndex
 from tamis.files import write_output
 from tamis.models import load_model
-from tamis.processes import process_pool
+from tamis.processes import memory_bytes, process_pool
 from tamis.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
     from pathlib import Path
 
     from scrapy_tamis.archives.reading import ArchivedPage
@@ -244,9 +247,10 @@ class ArchiveRun(Run):
         leaves, counts, cleaned = (self._state / name for name in ("leaves", "counts", "cleaned"))
         for folder in (leaves, counts, cleaned, self._state / "reports"):
             folder.mkdir(exist_ok=True)
-        self._run_step("count", count_archive, all_parts, leaves, counts)
-        self._summary.hosts = count_hosts([leaves / name for name in all_parts], counts, progress=self._progress)
-        reports = self._run_step("clean", clean_archive, all_parts, cleaned, counts)
+        with closing(PartProcesses(min(self._options.processes, len(all_parts)))) as self._processes:
+            self._run_step("count", count_archive, all_parts, leaves, counts)
+            self._summary.hosts = count_hosts([leaves / name for name in all_parts], counts, progress=self._progress)
+            reports = self._run_step("clean", clean_archive, all_parts, cleaned, counts)
         for number, (source, named) in enumerate(parts.items(), 1):
             self._write(source, [(cleaned / name, reports[name]) for name in named])
             self._progress("write", number, len(parts), self._summary.pages)
@@ -260,7 +264,7 @@ class ArchiveRun(Run):
         tasks = {name: (part, folder / name) for name, part in parts.items() if name not in reports}
         pages = 0
         self._progress(step, len(reports), len(parts), pages)
-        run = run_in_processes
+        run = self._processes.run
         if self._options.ray is not None:
             from scrapy_tamis.archives.on_ray import run_on_ray as run  # noqa: PLC0415  (optional, slow to import)
         for name, report in run(work, tasks, self._options, HostCounts(counts)):
@@ -272,54 +276,56 @@ class ArchiveRun(Run):
         return reports
 
 
-def run_in_processes(
-    work: PartWork, tasks: Tasks, options: Options, counts: HostCounts
-) -> Iterator[tuple[str, Summary]]:
-    """Do the work on parts in processes, in any order; yield name and report of each.
+class PartProcesses:
+    """Processes that work on parts of archives.
 
-    A single process is one of its own, too: what it dies of is skipped, and the run goes on.
+    Each is in a pool of its own: when it dies, the page that it died of is known. It keeps pages that it has counted,
+    so it is the first to be given the same part again.
     """
-    left = dict(tasks)
-    while left:
-        try:
-            for name, report in _run_in_pool(work, left, options, counts):
-                del left[name]
-                yield name, report
-        except BrokenProcessPool:
-            # One of those that were begun has ended its process: each of them gets one of its own now.
-            begun = [name for name, (_, target) in left.items() if _trace_of(target).exists()]
-            if not begun:
-                raise
-            for name in begun:
-                tasks[name], report = _run_alone(work, left.pop(name), options, counts)
-                yield name, report
 
+    def __init__(self, number: int) -> None:
+        self._pools = [process_pool(1, __name__) for _ in range(number)]  # none is started before it is asked to
+        self._last: dict[str, int] = {}
 
-def _run_in_pool(work: PartWork, tasks: Tasks, options: Options, counts: HostCounts) -> Iterator[tuple[str, Summary]]:
-    with process_pool(min(options.processes, len(tasks)), __name__) as pool:
-        names = {pool.submit(work, part, target, options, counts): name for name, (part, target) in tasks.items()}
-        try:
-            for future in as_completed(names):
-                yield names[future], future.result()
-        finally:  # after an error nobody takes the results of what has not begun
-            pool.shutdown(cancel_futures=True)
+    def run(self, work: PartWork, tasks: Tasks, options: Options, counts: HostCounts) -> Iterator[tuple[str, Summary]]:
+        """Do the work on parts, in any order; yield name and report of each.
 
+        A page that processes die of is skipped, and the run goes on.
+        """
+        left, free = dict(tasks), list(range(len(self._pools)))
+        running: dict[Future[Summary], tuple[str, int]] = {}
+        died_at: dict[str, bytes] = {}
+        while left or running:
+            while left and free:
+                name = next((name for name in left if self._last.get(name) == free[-1]), next(iter(left)))
+                try:
+                    running[self._pools[free[-1]].submit(work, *left[name], options, counts)] = name, free[-1]
+                    del left[name], free[-1]
+                except BrokenProcessPool:  # it died while it had nothing to do
+                    self._pools[free[-1]] = process_pool(1, __name__)
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                name, number = running.pop(future)
+                free.append(number)
+                try:
+                    report = future.result()
+                except BrokenProcessPool:
+                    part, target = tasks[name]
+                    trace = _trace_of(target)
+                    if not trace.exists() or not (place := trace.read_bytes()):  # no page is to blame
+                        raise
+                    trace.unlink()
+                    if died_at.get(name) == place:  # twice: not because memory was short for a moment
+                        tasks[name] = replace(part, skip=part.skip | {int(place)}), target
+                    died_at[name], left[name] = place, tasks[name]
+                    self._pools[number] = process_pool(1, __name__)
+                else:
+                    self._last[name] = number
+                    yield name, report
 
-def _run_alone(
-    work: PartWork, task: tuple[Part, Path], options: Options, counts: HostCounts
-) -> tuple[tuple[Part, Path], Summary]:
-    """Do the work on a part in a process of its own, less the pages that end it, and return the part without them."""
-    part, target = task
-    while True:
-        try:
-            ((_, report),) = _run_in_pool(work, {"": (part, target)}, options, counts)
-        except BrokenProcessPool:
-            place = int(_trace_of(target).read_bytes() or -1)
-            if place < 0 or place in part.skip:  # no page is to blame
-                raise
-            part = replace(part, skip=part.skip | {place})
-        else:
-            return (part, target), report
+    def close(self) -> None:
+        """End the processes."""
+        for pool in self._pools:
+            pool.shutdown()
 
 
 def _trace_of(file: Path) -> Path:
@@ -327,33 +333,56 @@ def _trace_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.at")
 
 
+def _traced(pages: Iterable[ArchivedPage], file: Path) -> Iterator[ArchivedPage]:
+    """Go through pages; while somebody works on one, its offset is where :func:`_trace_of` says."""
+    with _trace_of(file).open("wb", 0) as trace:
+        for page in pages:
+            os.pwrite(trace.fileno(), b"%020d" % page.place, 0)
+            yield page
+    _trace_of(file).unlink()
+
+
+_kept: dict[Part, tuple[ArchiveReader, list[ArchivedPage]]] = {}
+"""The parts that this process has counted, as long as there was room: readers, and pages without their HTML."""
+
+
 def count_archive(part: Part, file: Path, options: Options, _: HostCounts) -> Summary:
-    """First pass: write the leaves of the pages of a part into a file."""
-    return Summary(pages=write_leaves(ArchiveReader(part, trace=_trace_of(file)), file, options))
+    """First pass: write the leaves of the pages of a part into a file, and keep the pages if there is room."""
+    reader, kept, number = ArchiveReader(part), [], 0
+    room = 0 if options.ray is not None else memory_bytes() // 4 // options.processes
+    for page in write_leaves(_traced(reader, file), file, options):
+        number += 1
+        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10 < room:  # macOS gives bytes, and keeps nothing
+            kept.append(page)
+        else:
+            kept.clear()
+    if len(kept) == number:
+        _kept[part] = reader, kept
+        gc.freeze()  # so that no collection visits them
+    return Summary(pages=number)
 
 
-def write_leaves(pages: Iterable[ArchivedPage], file: Path | IO[bytes], options: Options) -> int:
-    """Write the leaves of pages into a file, and return the number of pages."""
-    number = 0
+def write_leaves(pages: Iterable[ArchivedPage], file: Path | IO[bytes], options: Options) -> Iterator[ArchivedPage]:
+    """Write the leaves of pages into a file, and yield each page as it can be kept."""
     with LeafWriter(file) as writer:
         for page in pages:
             hashed = hash_page(page, options)  # the second pass reports an error
             if isinstance(hashed, HashedPage):
                 writer.add(page.url, page.host, hashed)
-            number += 1
-    return number
+            yield replace(page, html=b"", hashed=hashed) if isinstance(hashed, HashedPage) else page
 
 
 def clean_archive(part: Part, file: Path, options: Options, counts: HostCounts) -> Summary:
     """Second pass: clean the pages of a part into a file of JSON lines."""
-    reader = ArchiveReader(part, trace=_trace_of(file))
-    return write_json_rows(reader, clean_counted(reader, counts, options), file)
+    reader, kept = _kept.pop(part, (ArchiveReader(part), None))
+    pages = reader if kept is None else (kept.pop(0) for _ in range(len(kept)))  # each goes when it is cleaned
+    return write_json_rows(reader, clean_counted(_traced(pages, file), counts, options), file)
 
 
 def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Options) -> Iterator[Row | Failure]:
     """Clean pages with the final counts of their hosts; yield the row of each, or why it could not be cleaned."""
     for page in pages:
-        hashed = hash_page(page, options)
+        hashed = page.hashed or hash_page(page, options)
         evidence = counts.evidence(page.host, hashed.fingerprints) if isinstance(hashed, HashedPage) else None
         yield clean_page(page, hashed, evidence, options)
 

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pyarrow.parquet
@@ -21,7 +22,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 import tamis
 from scrapy_tamis.archives import ArchiveRun, OnePassRun, Options, reading
 from scrapy_tamis.archives.counting import HostCounts
-from scrapy_tamis.archives.runs import count_archive, run_in_processes
+from scrapy_tamis.archives.runs import PartProcesses, count_archive
 from scrapy_tamis.commands import main
 from tests.scrapy_tamis.archives.made import BOATS, HTML, FaultyServer, page, rows_of, write_archive
 
@@ -212,8 +213,8 @@ def test_a_killed_run_is_resumed_and_ends_as_an_undisturbed_one(archives, cleane
 def test_after_an_error_no_other_part_is_begun(archives, tmp_path):
     targets = [tmp_path / "no such folder" / "0", *(tmp_path / str(number) for number in range(1, 40))]
     tasks = {target.name: (reading.Part(str(archives[0])), target) for target in targets}
-    with pytest.raises(FileNotFoundError):
-        list(run_in_processes(count_archive, tasks, Options(processes=2), HostCounts(tmp_path)))
+    with pytest.raises(FileNotFoundError), closing(PartProcesses(2)) as processes:
+        list(processes.run(count_archive, tasks, Options(processes=2), HostCounts(tmp_path)))
     assert len(list(tmp_path.iterdir())) < 10
 
 

@@ -23,6 +23,7 @@ PyObject *core_kind_probabilities(PyObject *Py_UNUSED(module), PyObject *argumen
                          && are_below(&tokens, token_weight.length / kinds.length))) {
         return NULL;
     }
+    Py_BEGIN_ALLOW_THREADS
     to = ITEMS(kinds, double);
     memcpy(to, ITEMS(bias, double), sizeof *to * (size_t)kinds.length);
     for (i = 0; i < numbers.length; i++) {
@@ -49,6 +50,7 @@ PyObject *core_kind_probabilities(PyObject *Py_UNUSED(module), PyObject *argumen
     for (k = 0; k < kinds.length; k++) {
         to[k] /= sum;
     }
+    Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
 
