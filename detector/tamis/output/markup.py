@@ -26,7 +26,6 @@ from tamis.output.tables import data_tables, is_callout, layout_tables
 from tamis.page.addresses import home_addresses
 from tamis.page.attributes import token_pattern
 from tamis.page.page import NO_LIMITS, Page
-from tamis.page.text import run_text
 from tamis.page.tree import (
     BLOCK_LEVEL,
     LISTS,
@@ -333,12 +332,13 @@ def _blocks_to_content(page: Page, kept: Flags) -> Integers:
 def item_kinds(page: Page) -> NDArray[np.uint32]:
     """uint32[n], what each element is in markup and in plain text, in the bits that the compiled core knows."""
     kinds, lines, omitted = _KIND_OF_TAG.take(page.tag), displayed_as_blocks(page), omitted_elements(page)
-    changes = [(data_tables(page), _ROLE, ROLES.index("table"))]
+    changes = [(data_tables(page), _ROLE, ROLES.index("table"))]  # elements, bits to clear, bits to set
     if np.count_nonzero(omitted):
         kinds[omitted] |= _OMITTED
     if "table" in page.tag_names:
         kinds[layout_tables(page)] |= _IN_LAYOUT
-    if codes := code_blocks(page).nonzero()[0].tolist():
+    codes = code_blocks(page).nonzero()[0].tolist()
+    if codes:
         in_code, code_lines = in_code_blocks(page), code_line_elements(page)
         kinds[in_code] |= _IN_CODE
         kinds[code_lines] |= _LINE_OF_CODE
@@ -346,9 +346,8 @@ def item_kinds(page: Page) -> NDArray[np.uint32]:
         around = [at for at in page.parent[codes].tolist() if page.tag[at] == TAG_ID["p"]]  # see _output_names
         spans = [line for line in code_lines if page.tag[line] == TAG_ID["span"]]
         changes += [(around, _ROLE, ROLES.index("block")), (spans, _ROLE, ROLES.index("code line"))]
-        changes.append((codes, _IN_OUTPUT, ROLES.index("code") | _WRITTEN | _BLOCK))
+    changes += [(lines, 0, _LINE), (codes, _IN_OUTPUT, ROLES.index("code") | _WRITTEN | _BLOCK)]
     changes.append(([*written_instead(page)], _IN_OUTPUT, ROLES.index("instead") | _WRITTEN | _VOID))
-    kinds[lines] |= _LINE
     for elements, cleared, bits in changes:
         if elements:
             kinds[elements] = kinds[elements] & ~np.uint32(cleared) | np.uint32(bits)
@@ -370,10 +369,11 @@ def join_items(page: Page, elements: Flags, attributes: list[Pairs], runs: Flags
     Empty links and pictures without an address are left out, and so are elements below :data:`MAX_NESTING`. A line
     break stands between texts of two blocks where the element between them was cut.
     """
+    runs = runs.copy()
     runs[empty_runs(page)] = False
     numbers, run_numbers = elements.nonzero()[0], runs.nonzero()[0]
     names = _output_names(page, numbers)
-    values: list[Any] = [*attributes, *_texts(page, run_numbers.tolist()), [], []]
+    values: list[Any] = [*attributes, *_texts(page, run_numbers), [], []]
     kinds, tag = item_kinds(page).copy(), page.tag[numbers]
     pieces = written_instead(page)
     for position, element in enumerate(numbers.tolist() if pieces else ()):
@@ -415,10 +415,11 @@ def text_arguments(
     return {**run_rewrites(page), **run_texts}, {**labels, **instead}
 
 
-def _texts(page: Page, runs: list[int]) -> list[str | Pieces]:
+def _texts(page: Page, runs: NDArray[np.intp]) -> list[str | Pieces]:
     """Text of each run as it is written, in pieces if it has formulas."""
-    rewrites, pieces = run_rewrites(page), tex_in_text(page)
-    return [pieces[run] if run in pieces else run_text(page, run, rewrites) for run in runs]
+    changed: dict[int, str | Pieces] = {**run_rewrites(page), **tex_in_text(page)}
+    bounds = zip(*(each.tolist() for each in (runs, page.run_offset[runs], page.run_offset[runs + 1])), strict=True)
+    return [changed[run] if run in changed else page.text[begin:end] for run, begin, end in bounds]
 
 
 def _output_names(page: Page, elements: NDArray[np.intp]) -> list[str]:

@@ -42,7 +42,6 @@ _CLASSES: Final = attribute_predicate("class", parts=("mw-", "editsection", "upd
 _WIKI_LINK: Final = token_pattern("(?:mw-)?editsection", "mw-cite-backlink")
 _PUBLISHED: Final = token_pattern("published")
 _UPDATED: Final = token_pattern("updated")
-_NO_BREAK_SPACE: Final = "\xa0".encode()
 _PRICE: Final = re.compile(rf"[{CURRENCIES}]\s?\d{{1,3}}(?:,?\d{{3}})*\Z")
 _MAX_PRICE_BLOCK: Final = 40  # characters; in a sentence raised digits are a note
 _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
@@ -90,7 +89,7 @@ def run_rewrites(page: Page) -> dict[int, str]:
     for run in page.has_unseen.nonzero()[0].tolist():
         seen = UNSEEN_CHARACTERS.sub("", run_text(page, run, rewrites))
         rewrites[run] = seen if RIGHT_TO_LEFT.search(seen) else DIRECTION_MARKS.sub("", seen)
-    if np.count_nonzero(code_blocks(page)) and _NO_BREAK_SPACE in page.utf8:
+    if np.count_nonzero(code_blocks(page)) and b"\xa0" in page.utf8:  # maybe of another character
         for run in in_code_blocks(page).take(page.run_node).nonzero()[0].tolist():
             if "\xa0" in (text := run_text(page, run, rewrites)):
                 rewrites[run] = text.replace("\xa0", " ")
@@ -152,8 +151,6 @@ def checkboxes(page: Page) -> dict[int, str]:
     boxes = np.array(found)
     item = nearest(page.parent, page.tag == TAG_ID["li"])[boxes]
     is_in_item = (page.tag[boxes] == TAG_ID["input"]) & (item >= 0)
-    if not is_in_item.any():
-        return {}
     boxes, item = boxes[is_in_item], item[is_in_item]
     visible = prefix_sums(page.is_nonblank)
     is_first = visible[page.run_begin[boxes]] == visible[page.run_begin[item]]

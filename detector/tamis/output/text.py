@@ -80,15 +80,13 @@ def _write(page: Page, kept: Flags, hidden: Flags | None) -> tuple[bytes, NDArra
 def _raised_texts(page: Page, runs: Flags) -> dict[int, str]:
     """Text of raised and lowered runs, by run: where an element holds digits and signs only, in characters for them."""
     found: dict[int, str] = {}
-    rewrites = run_rewrites(page)
+    rewrites, in_code = run_rewrites(page), in_code_blocks(page)
     for name, signs in RAISED.items():
-        elements = np.array(elements_with_names(page, name), np.intp)
-        elements = elements[~in_code_blocks(page)[elements]]
-        begins, ends = page.run_begin[elements].tolist(), page.run_end[elements].tolist()
-        for begin, end in zip(begins, ends, strict=True):
-            if end - begin > _MAX_RAISED:
+        for element in elements_with_names(page, name):
+            inside = range(page.run_begin[element], page.run_end[element])
+            if in_code[element] or len(inside) > _MAX_RAISED:
                 continue
-            texts = {run: run_text(page, run, rewrites) for run in range(begin, end) if runs[run]}
+            texts = {run: run_text(page, run, rewrites) for run in inside if runs[run]}
             if RAISED_SIGNS.issuperset("".join("".join(texts.values()).split())):
                 found |= {run: text.translate(signs) for run, text in texts.items()}
     return found

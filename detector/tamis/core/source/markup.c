@@ -186,118 +186,99 @@ PyObject *core_join_items(PyObject *Py_UNUSED(module), PyObject *arguments)
     return PyLong_FromLong(count);
 }
 
-/* What is noted of an element. */
-enum { IS_SEEN = 1, IS_KEPT = 2, IN_KEPT_CODE = 4 };
-
-typedef struct {
-    const PageArrays *page;
-    const uint32_t *kinds;
-    const uint8_t *media;
-    uint8_t *kept, *runs, *notes, *in_block; /* of n, r, n, r */
-    int32_t *border;                         /* of n: the block-level element around each element */
-} Keeping;
-
-/* The first marked item from one on, and no earlier one than `at`. */
-static int32_t next_marked(const uint8_t *marks, Py_ssize_t count, int32_t at, int32_t from)
+/* The first marked item from one on, which is `at` unless that is before it; `count` without any. */
+static inline int32_t next_marked(const uint8_t *marks, Py_ssize_t count, int32_t at, int32_t from)
 {
-    at = at > from ? at : from;
-    while (at < count && !marks[at]) {
-        at++;
-    }
-    return at;
+    const uint8_t *found = at < from && from < count ? memchr(marks + from, 1, (size_t)(count - from)) : NULL;
+    return at >= from ? at : found ? (int32_t)(found - marks) : (int32_t)count;
 }
 
-/* Keep elements with something in them that is kept, and others for their place: see tamis.output.markup.kept_items. */
-static void keep_elements(const Keeping *keeping)
+/* Bits of what is noted of an element: kept_items keeps it; it is seen; it holds something kept; it is in such code. */
+enum { STAYS = 1, IS_SEEN = 2, IS_FILLED = 4, IN_FILLED_CODE = 8 };
+
+/* Note what of the elements stays with some runs and media, see tamis.output.markup.kept_items, and the nearest block-level
+   element around each. */
+static void note_elements(const PageArrays *page, const uint32_t *kinds, const uint8_t *media, const uint8_t *runs,
+                          const uint8_t *in_block, uint8_t *notes, int32_t *border)
 {
-    const PageArrays *page = keeping->page;
-    int32_t i, run = 0, text = 0, ink = 0, medium = 0, rule = -1, after_rule = (int32_t)page->r;
+    int32_t i, run = 0, text = -1, ink = -1, medium = -1, rule = -1, after_rule = (int32_t)page->r;
     int is_after_kept = 0; /* whether the last run before an element that is in a block is kept */
     for (i = 0; i < (int32_t)page->n; i++) {
-        uint32_t kind = keeping->kinds[i];
-        uint8_t around = i ? keeping->notes[page->parent[i]] : IS_SEEN;
+        uint32_t kind = kinds[i];
+        uint8_t around = i ? notes[page->parent[i]] : IS_SEEN;
         int is_seen = around & IS_SEEN && !(core_tables.tag_sets[page->tag[i]] & TAG_UNSEEN_TEXT);
-        int is_shown = is_seen && (kind & (IS_OMITTED | IN_PLAYER)) != IS_OMITTED, is_in_kept = is_shown && around & IS_KEPT;
-        int has_content, is_kept, is_in_code, stays;
-        text = next_marked(keeping->runs, page->r, text, page->run_begin[i]);
-        ink = next_marked(page->is_nonblank, page->r, ink, page->run_begin[i]);
-        medium = next_marked(keeping->media, page->n, medium, i);
+        int is_shown = is_seen && (kind & (IS_OMITTED | IN_PLAYER)) != IS_OMITTED, is_in_filled = is_shown && around & IS_FILLED;
+        int has_content, is_filled, is_in_code, stays;
+        text = next_marked(runs, page->r, text, page->run_begin[i]);
+        medium = next_marked(media, page->n, medium, i);
         for (; run < page->run_begin[i]; run++) {
-            is_after_kept = keeping->in_block[run] ? keeping->runs[run] : is_after_kept;
+            is_after_kept = in_block[run] ? runs[run] : is_after_kept;
         }
         has_content = text < page->run_end[i] || medium < page->end[i];
-        is_kept = is_shown && has_content;
-        is_in_code = kind & IN_CODE && (is_kept || around & IN_KEPT_CODE);
-        is_kept |= is_in_code && is_shown && kind & IS_LINE_OF_CODE && ink >= page->run_end[i]; /* an empty one */
-        stays = is_kept || (is_in_kept && ((is_after_kept && kind & (IS_BREAK | IS_RULE)) || kind & IS_CELL));
+        is_filled = is_shown && has_content;
+        is_in_code = kind & IN_CODE && (is_filled || around & IN_FILLED_CODE);
+        if (is_in_code && is_shown && kind & IS_LINE_OF_CODE) { /* maybe an empty one */
+            ink = next_marked(page->is_nonblank, page->r, ink, page->run_begin[i]);
+            is_filled |= ink >= page->run_end[i];
+        }
+        stays = is_filled || (is_in_filled && ((is_after_kept && kind & (IS_BREAK | IS_RULE)) || kind & IS_CELL));
         if (stays && kind & IS_RULE) {
             if (rule >= 0 && text == after_rule) { /* no text since the last one */
-                keeping->kept[rule] = 0;
+                notes[rule] &= ~STAYS;
             }
             rule = i;
             after_rule = text;
         }
-        keeping->notes[i] = (uint8_t)(is_seen * IS_SEEN | is_kept * IS_KEPT | is_in_code * IN_KEPT_CODE);
-        keeping->border[i] = (kind & (IS_BLOCK | IS_VOID)) == IS_BLOCK || !i ? i : keeping->border[page->parent[i]];
-        keeping->kept[i] = (stays && (has_content || !(kind & IN_LAYOUT))) || (is_in_kept && kind & IS_MEDIA_PART)
-                           || keeping->media[i];
+        stays = (stays && (has_content || !(kind & IN_LAYOUT))) || (is_in_filled && kind & IS_MEDIA_PART) || media[i];
+        notes[i] = (uint8_t)(stays * STAYS | is_seen * IS_SEEN | is_filled * IS_FILLED | is_in_code * IN_FILLED_CODE);
+        border[i] = (kind & (IS_BLOCK | IS_VOID)) == IS_BLOCK || !i ? i : border[page->parent[i]];
     }
     if (rule >= 0 && after_rule == page->r) {
-        keeping->kept[rule] = 0;
-    }
-}
-
-/* Keep white space between blocks that is in code, or beside a picture and in the same block-level element. */
-static void keep_spaces(const Keeping *keeping)
-{
-    const PageArrays *page = keeping->page;
-    int32_t i, run;
-    for (run = 0; run < (int32_t)page->r; run++) {
-        keeping->runs[run] |= !keeping->in_block[run] && keeping->notes[page->run_node[run]] & IN_KEPT_CODE;
-    }
-    for (i = 0; i < (int32_t)page->n; i++) {
-        int is_picture = keeping->media[i] && keeping->kinds[i] & IS_PICTURE;
-        for (run = page->run_begin[i] - 1; is_picture && run <= page->run_begin[i]; run++) {
-            if (run >= 0 && run < (int32_t)page->r && !keeping->in_block[run] && keeping->kept[page->run_node[run]]
-                && keeping->border[page->run_node[run]] == keeping->border[i]) {
-                keeping->runs[run] = 1;
-            }
-        }
+        notes[rule] &= ~STAYS;
     }
 }
 
 /* kept_items(page, kinds: uint32[n], media: bool[n], elements: bool[n], runs: bool[r]): marks the elements that stay with the
-              runs and media that do, and the white space */
+              runs and media that do, and white space between blocks that is in code, or beside a picture and in the same
+              block-level element */
 PyObject *core_kept_items(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PageArrays page;
     SCOPED(array_release) Array kinds = {0}, media = {0}, elements = {0}, runs = {0};
-    SCOPED(free_memory) char *memory = NULL;
-    Keeping keeping = {.page = &page};
-    char *at;
-    Py_ssize_t block;
+    SCOPED(free_memory) uint8_t *in_block = NULL;
+    SCOPED(free_memory) int32_t *border = NULL;
+    uint8_t *notes, *are_kept;
+    int32_t i, run;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_page, &page, in_4, &kinds, in_1, &media, out_1, &elements, out_1, &runs)
         || !check_arrays(kinds.length == page.n && media.length == page.n && elements.length == page.n
                          && runs.length == page.r)) {
         return NULL;
     }
-    if ((at = memory = calloc((size_t)(page.n + page.r) + 1, sizeof *keeping.border + 1)) == NULL) {
+    if ((in_block = calloc((size_t)page.r + 1, 1)) == NULL || (border = malloc(sizeof *border * (size_t)page.n + 1)) == NULL) {
         return PyErr_NoMemory();
     }
-    keeping.kinds = ITEMS(kinds, uint32_t);
-    keeping.media = ITEMS(media, uint8_t);
-    keeping.kept = ITEMS(elements, uint8_t);
-    keeping.runs = ITEMS(runs, uint8_t);
-    CARVE(at, keeping.border, (size_t)page.n);
-    CARVE(at, keeping.notes, (size_t)page.n);
-    CARVE(at, keeping.in_block, (size_t)page.r);
+    notes = ITEMS(elements, uint8_t);
+    are_kept = ITEMS(runs, uint8_t);
     Py_BEGIN_ALLOW_THREADS
-    for (block = 0; block < page.m; block++) {
-        int32_t begin = page.block_run_begin[block];
-        memset(keeping.in_block + begin, 1, (size_t)(page.block_run_end[block] - begin));
+    for (i = 0; i < (int32_t)page.m; i++) {
+        memset(in_block + page.block_run_begin[i], 1, (size_t)(page.block_run_end[i] - page.block_run_begin[i]));
     }
-    keep_elements(&keeping);
-    keep_spaces(&keeping);
+    note_elements(&page, ITEMS(kinds, uint32_t), ITEMS(media, uint8_t), are_kept, in_block, notes, border);
+    for (run = 0; run < (int32_t)page.r; run++) {
+        are_kept[run] |= !in_block[run] && notes[page.run_node[run]] & IN_FILLED_CODE;
+    }
+    for (i = -1; (i = next_marked(ITEMS(media, uint8_t), page.n, -1, i + 1)) < page.n;) {
+        int is_picture = (ITEMS(kinds, uint32_t)[i] & IS_PICTURE) != 0;
+        for (run = page.run_begin[i] - 1; is_picture && run <= page.run_begin[i]; run++) {
+            if (run >= 0 && run < (int32_t)page.r && !in_block[run]) {
+                int32_t node = page.run_node[run];
+                are_kept[run] |= notes[node] & STAYS && border[node] == border[i];
+            }
+        }
+    }
+    for (i = 0; i < (int32_t)page.n; i++) {
+        notes[i] &= STAYS;
+    }
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
