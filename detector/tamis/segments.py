@@ -88,7 +88,7 @@ def make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[i
         if not reason.startswith("rule"):
             if not template[root]:
                 shown_reason = reason if reason in {"site", "main content"} else ""
-            elif find_leftovers(text, [text]):
+            elif find_leftovers([text]):
                 shown_reason = "leftover"
         found.append(
             Segment(

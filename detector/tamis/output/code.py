@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from itertools import chain, compress
+from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from tamis.arrays import Flags
     from tamis.page.page import Page
 
-_BOXES: Final = ("crayon-pre", "syntaxhighlighter", "enlighter-code", "js-file-line-container")  # the last of GitHub
-_BOX: Final = token_pattern(*_BOXES)
+_CODE_CLASSES: Final = attribute_predicate("class", parts=("code", "crayon-pre", "syntaxhigh", "js-file-line"))
+_BOX: Final = token_pattern("crayon-pre", "syntaxhighlighter", "enlighter-code", "js-file-line-container")
+"""The last is of GitHub."""
 _LIST_OF_LINES: Final = token_pattern("code")
 _TOOLBAR: Final = token_pattern("crayon-toolbar")
 _CODE: Final = tag_set("code", "samp", "kbd")
@@ -38,8 +39,8 @@ _LINE_NUMBERS: Final = token_pattern(
     *("rouge-gutter", "listing_lines", "hljs-ln-numbers", "hljs-ln-n", "crayon-nums?", "code-line-number"),
     *("CodeMirror-linenumber", "lntd?", "ln"),
 )
-_NUMBERED: Final = attribute_predicate("class", parts=("-num", "gutter", "ln"))
-"""Every class of line numbers without "line" has one part."""
+_NUMBERED: Final = attribute_predicate("class", parts=("linen", "-num", "gutter", "listing_lines", "ln"))
+"""Every class of line numbers has one part."""
 _UNSELECTABLE_CANDIDATES: Final = attribute_predicate("style", parts=("user-select",))
 _UNSELECTABLE: Final = re.compile(r"user-select:\s*none")  # the numbers of Hugo
 _LANGUAGE_CANDIDATES: Final = attribute_predicate("class", parts=("lang",))
@@ -50,7 +51,6 @@ _COPY: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
 _COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
 _MAX_LABEL: Final = 40  # characters
 _MAX_BLANK_RUNS: Final = 20  # between a label and its code
-_CODE_LINES: Final = attribute_predicate("class", parts=("line",))
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
 
 
@@ -62,15 +62,15 @@ def code_blocks(page: Page) -> Flags:
     lines, by ``br`` or since a style keeps their white space.
     """
     blocks: Flags = page.tag == TAG_ID["pre"]
-    boxes = page.attributes.containing((*_BOXES, "code"), "class")
-    found = page.attributes.elements_with([index for index, value in boxes if _BOX.search(value)])
-    lists = page.attributes.elements_with([index for index, value in boxes if _LIST_OF_LINES.search(value)])
+    found = page.attributes.elements_matching(_CODE_CLASSES, _BOX)
+    lists = page.attributes.elements_matching(_CODE_CLASSES, _LIST_OF_LINES)
     found += [element for element in lists if page.tag[element] == TAG_ID["ol"]]
     are_spaced = styles_of_text(page, "white-space") >= KEEPS_SPACES
-    are_spaced &= _CODE[page.tag] | (styles_of_text(page, "font-family") > 0)
-    candidates = are_spaced.nonzero()[0].tolist()
-    outer = outermost(page.parent, as_mask(page, candidates)) if candidates else ()
-    found += [element for element in candidates if outer[element] == element and "\n" in _text(page, element)]
+    if np.count_nonzero(are_spaced):
+        are_spaced &= _CODE[page.tag] | (styles_of_text(page, "font-family") > 0)
+        outer = outermost(page.parent, are_spaced)
+        candidates = are_spaced.nonzero()[0].tolist()
+        found += [element for element in candidates if outer[element] == element and "\n" in _text(page, element)]
     breaks = elements_with_names(page, "br") if not page.tag_names.isdisjoint({"code", "samp"}) else []
     found += {int(page.parent[element]) for element in breaks if _CODE[page.tag[page.parent[element]]]}
     if found:
@@ -87,12 +87,14 @@ def _text(page: Page, element: int) -> str:
 @cached_on_page
 def in_code_blocks(page: Page) -> Flags:
     """bool[n], whether each element is a block of code or inside one."""
-    return within(page, code_blocks(page))
+    blocks = code_blocks(page)
+    return within(page, blocks) if np.count_nonzero(blocks) else blocks
 
 
 def code_line_elements(page: Page) -> list[int]:
     """Elements that are a line of code by their class, but for those that a ``br`` ends."""
-    found = page.attributes.elements_matching(_CODE_LINES, _CODE_LINE)
+    lines = page.attributes.containing(("line",), "class")
+    found = page.attributes.elements_with([index for index, value in lines if _CODE_LINE.search(value)])
     if not found or "br" not in page.tag_names:
         return found
     is_break = np.append(page.tag == TAG_ID["br"], False)
@@ -108,12 +110,11 @@ def ends_line_itself(page: Page, element: int) -> bool:
 def beside_code(page: Page) -> list[int]:
     """Elements that are no part of the code: line numbers, buttons to copy it, toolbars, and its language before it."""
     table = page.attributes
-    numbered = [table.elements_matching(predicate, _LINE_NUMBERS) for predicate in (_CODE_LINES, _NUMBERED)]
-    has_code = bool(code_blocks(page).any())
+    numbered, has_code = table.elements_matching(_NUMBERED, _LINE_NUMBERS), np.count_nonzero(code_blocks(page)) > 0
     if has_code and (unselectable := table.elements_matching(_UNSELECTABLE_CANDIDATES, _UNSELECTABLE)):
         in_code = in_code_blocks(page)
-        numbered.append([element for element in unselectable if in_code[element]])
-    found = _line_numbers(page, sorted({*chain(*numbered)}))
+        numbered = sorted({*numbered, *(element for element in unselectable if in_code[element])})
+    found = _line_numbers(page, numbered)
     if has_code:
         found += _blocks_of_numbers(page, found)
         links = page.attribute("href")

@@ -17,6 +17,7 @@ import numpy as np
 from lxml import etree
 
 from tamis.page.attributes import attribute_predicate, token_pattern
+from tamis.page.text import run_text
 from tamis.page.tree import (
     IS_BLOCK_LEVEL,
     TAG_ID,
@@ -31,9 +32,10 @@ from tamis.page.tree import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-    from tamis.arrays import Integers
     from tamis.page.page import Page
 
 _CLASSES: Final = attribute_predicate(
@@ -132,14 +134,8 @@ def find_formulas(page: Page) -> Formulas:
     return _choose_forms(page, found, outermost(page.parent, as_mask(page, [*roots, *found])))
 
 
-def split_runs_with_tex(page: Page, text: str, run_offset: Integers) -> dict[int, list[str | Formula]]:
-    """Split the runs that hold TeX between delimiters, on pages where a script renders it.
-
-    Args:
-        page: the page.
-        text: all runs joined, as they are written.
-        run_offset: int64[r + 1], where each run begins in it.
-    """
+def split_runs_with_tex(page: Page, rewrites: Mapping[int, str]) -> dict[int, list[str | Formula]]:
+    """Split the runs that hold TeX between delimiters, some of them rewritten, on pages where a script renders it."""
     table = page.attributes
     containers = table.elements_matching(_CLASSES, _TEX_CONTAINER)
     has_renderer = any(_RENDERER.search(value) and "/" in value for _, value in table.matching(_PICTURES))
@@ -150,7 +146,7 @@ def split_runs_with_tex(page: Page, text: str, run_offset: Integers) -> dict[int
     has_dollars = any(_DOLLARS.search(page.raw_text(index)) for index in scripts)
     found = {}
     for run in np.flatnonzero(page.is_nonblank & ~in_code[page.run_node]).tolist():
-        written = text[run_offset[run] : run_offset[run + 1]]
+        written = run_text(page, run, rewrites)
         if "$" in written or "\\" in written:
             pieces = _split_tex(written, has_dollars=has_dollars or bool(in_container[page.run_node[run]]))
             if len(pieces) > 1:

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from tamis.output.markup import VOID, Box
-from tamis.output.runs import LINE_SEPARATOR
+from tamis.page.text import LINE_SEPARATOR
 from tamis.page.tree import BLOCK_LEVEL
 
 if TYPE_CHECKING:

@@ -20,8 +20,6 @@ _CONDITIONAL_COMMENT: Final = re.compile(
     r"(?=.*(?:-->|<!--|\[(?:if |endif\])))(?:\[(?:if [^\]]{1,60}|endif)\]|<!|--+|>| )++"
 )
 _COMMENT_STARTS: Final = frozenset("<[-")
-_COMMENT_SIGNS: Final = (("[", "[if "), ("[", "[endif]"), (">", "-->"), ("<", "<!--"))
-"""One of which every border has: a character that is found fast, and what it is a part of."""
 _LABELS: Final = frozenset(
     {
         *("advertisement", "advertisements", "anzeige", "werbung", "publicité", "publicidad", "advertentie", "reklama"),
@@ -33,33 +31,25 @@ _LABELS: Final = frozenset(
         *("1x 2x", "1x 2x 3x", "1x2x3x", "1x 2x 3x 4x", "½x 1x 2x", "½x 1x 2x 3x", "0.5x 1x 2x"),  # of a recipe
     }
 )
-_LONGEST_LABEL: Final = max(map(len, _LABELS))
+_LENGTHS: Final = frozenset(map(len, _LABELS))
 # Linear: no match has the sign that begins one. Of page builders for WordPress; of templates.
 _SHORTCODE: Final = re.compile(r"\[/?(?:vc|et_pb|fusion|av)_\w{1,40}[^\[\]]{0,2000}\]")
-_TEMPLATE_SIGN: Final = re.compile(r"\{[{%]|<%")
+_SIGNS: Final = ((b"[", _SHORTCODE), (b"{", re.compile(r"\{[{%]")), (b"<", re.compile("<%")))
+"""How each of them begins, which is searched fast: most texts have none of these characters."""
 _TEMPLATE: Final = re.compile(r"(?:\s|\{\{[^{}]{0,300}\}\}|\{%[^%]{0,300}%\}|<%[^%]{0,300}%>)+")
 
 
-def find_leftovers(together: str, texts: Sequence[str]) -> list[int]:
+def find_leftovers(texts: Sequence[str]) -> list[int]:
     """Numbers of the texts, white space normalised, that are leftovers as a whole.
 
     These are borders of conditional comments, labels of advertisements, and buttons of recipes.
-
-    Args:
-        together: any text that has all their words.
-        texts: the texts.
     """
-    found = []
-    if not _LABELS.isdisjoint([text.lower() for text in texts if len(text) <= _LONGEST_LABEL]):
-        found = [number for number, text in enumerate(texts) if text.lower() in _LABELS]
-    if not any(character in together and sign in together for character, sign in _COMMENT_SIGNS):  # as on most pages
-        return found
-    comments = (
+    return [
         number
         for number, text in enumerate(texts)
-        if text[:1] in _COMMENT_STARTS and _CONDITIONAL_COMMENT.fullmatch(text)
-    )
-    return sorted({*found, *comments})
+        if (len(text) in _LENGTHS and text.lower() in _LABELS)
+        or (text[:1] in _COMMENT_STARTS and _CONDITIONAL_COMMENT.fullmatch(text))
+    ]
 
 
 def unrendered_runs(page: Page) -> dict[int, str]:
@@ -67,10 +57,8 @@ def unrendered_runs(page: Page) -> dict[int, str]:
 
     Of templates, only runs that hold nothing else are left out: others may be about them.
     """
-    at = [sign.start() for sign in _SHORTCODE.finditer(page.text)] if b"[" in page.utf8 else []
-    if b"{" in page.utf8 or b"<%" in page.utf8:
-        at += [sign.start() for sign in _TEMPLATE_SIGN.finditer(page.text)]
-    if not at:
+    signs = (sign for start, pattern in _SIGNS if start in page.utf8 for sign in pattern.finditer(page.text))
+    if not (at := [sign.start() for sign in signs]):
         return {}
     in_code = in_code_blocks(page) | within(page, as_mask(page, elements_with_names(page, "code", "kbd", "samp")))
     found: dict[int, str] = {}

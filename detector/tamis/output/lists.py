@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from tamis.output.styles import styles_of_text
 from tamis.page.css_values import LIST_STYLES
 from tamis.page.tree import TAG_ID, cached_on_page, elements_with_names
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _TYPES: Final = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
-_TYPED: Final = frozenset({TAG_ID["ol"], TAG_ID["li"]})
 _ROMAN: Final = (
     *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x")),
     *((9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
@@ -26,8 +27,9 @@ _MAX_DIGITS: Final = 9  # of a number in Markdown
 @cached_on_page
 def lettered_labels(page: Page) -> dict[int, str]:
     """The labels of list items that are no numbers."""
-    types = page.attribute("type") if "ol" in page.tag_names else {}
-    if not (any(page.tag[each] in _TYPED for each in types) or styles_of_text(page, "list-style-type").any()):
+    types = page.attributes.first_index_by_value("type") if "ol" in page.tag_names else ()
+    are_lettered = styles_of_text(page, "list-style-type") > LIST_STYLES.index("decimal")
+    if _TYPES.keys().isdisjoint(map(str.strip, types)) and not np.count_nonzero(are_lettered):
         return {}
     return {item: label for item, label in list_labels(page).items() if label.strip("0123456789.")}
 

@@ -20,7 +20,7 @@ from tamis.output.attributes import attributes_as_stated, attributes_to_write
 from tamis.output.code import code_blocks, code_line_elements, ends_line_itself, in_code_blocks
 from tamis.output.formulas import Formula, find_formulas, formula_blocks
 from tamis.output.lists import list_labels
-from tamis.output.runs import checkboxes, shown_elements, tex_in_text, written_runs
+from tamis.output.runs import checkboxes, empty_runs, omitted_elements, run_rewrites, shown_elements, tex_in_text
 from tamis.output.styles import displayed_as_blocks, styles_of_text
 from tamis.output.tables import data_tables, is_callout, layout_tables
 from tamis.page.addresses import home_addresses
@@ -34,10 +34,7 @@ from tamis.page.tree import (
     as_mask,
     cached_on_page,
     elements_with_attributes,
-    elements_with_names,
     nearest,
-    prefix_sums,
-    runs_in_blocks,
     runs_of_blocks,
     subtree_sums,
     sums_in_blocks,
@@ -73,15 +70,7 @@ OUTPUT_NAMES: Final[tuple[str, ...]] = tuple(
 VOID: Final = frozenset({"br", "hr", "img", "source", "track", "wbr"})
 """Elements without contents and end tag."""
 
-_WRITTEN, _VOID, _BLOCK, _LINK, LINE = 1, 2, 4, 8, 16  # markup.c has the same bits
-_KINDS: Final = np.array(
-    [
-        bool(name) * _WRITTEN | (name in VOID) * _VOID | (name in BLOCK_LEVEL) * _BLOCK | (name == "a") * _LINK
-        for name in OUTPUT_NAMES
-    ],
-    np.uint8,
-)
-MAX_NESTING: Final = 128  # markup.c has the same number
+MAX_NESTING: Final = 128  # markup.h has the same number
 """Maximum depth of markup; deeper elements are written without it, since some readers recurse over the tree."""
 
 _MEDIA: Final = tag_set("img", "picture", "video", "audio")
@@ -108,7 +97,12 @@ ROLES: Final = (
     *("inline", "code line", "quotation", "ruby", "reading", "parenthesis", "instead"),
     *("break", "block", "paragraph", "code", "list", "item", "table", "row", "cell"),
 )
-"""What an element may be in plain text; plain_text.c has the same order."""
+"""What an element may be in plain text; markup.h has the same order."""
+_ROLE: Final = len(ROLES) - 1
+_BITS: Final = [1 << bit for bit in range(4, 19)]  # markup.h has the same ones
+_WRITTEN, _VOID, _BLOCK, _LINK, _LINE, _BREAK, _RULE, _CELL, _PICTURE, _MEDIA_PART = _BITS[:10]
+_IN_PLAYER, _IN_CODE, _LINE_OF_CODE, _IN_LAYOUT, _OMITTED = _BITS[10:]
+_IN_OUTPUT: Final = _ROLE | _WRITTEN | _VOID | _BLOCK | _LINK | _LINE
 _ROLE_OF_NAME: Final = (
     dict.fromkeys(BLOCK_LEVEL, "block")
     | dict.fromkeys(LISTS, "list")
@@ -117,9 +111,23 @@ _ROLE_OF_NAME: Final = (
     | {"p": "paragraph", "br": "break", "tr": "row", "q": "quotation", "rt": "reading", "rp": "parenthesis"}
     | {"ruby": "ruby"}
 )
-_ROLE_OF_TAG: Final = np.array([ROLES.index(_ROLE_OF_NAME.get(name, "inline")) for name in OUTPUT_NAMES], np.uint8)
+_KIND_OF_TAG: Final = np.array([ROLES.index(_ROLE_OF_NAME.get(name, "inline")) for name in OUTPUT_NAMES], np.uint32)
+for _bit, _tags in (
+    (_WRITTEN, np.array(OUTPUT_NAMES, bool)),
+    (_VOID, np.isin(OUTPUT_NAMES, [*VOID])),
+    (_BLOCK, np.isin(OUTPUT_NAMES, [*BLOCK_LEVEL])),
+    (_LINK, tag_set("a")),
+    (_BREAK, tag_set("br")),
+    (_RULE, tag_set("hr")),
+    (_CELL, tag_set("td", "th")),
+    (_PICTURE, tag_set("img")),
+    (_MEDIA_PART, _MEDIA_PARTS),
+    (_IN_PLAYER, _MEDIA | _MEDIA_PARTS),
+    (_LINE_OF_CODE, tag_set("div", "p", "li", "tr")),
+):
+    _KIND_OF_TAG[_tags] |= np.uint32(_bit)
 
-LINE_END, CUT = -2, -1  # markup.c has the same numbers
+LINE_END, CUT = -2, -1  # markup.h has the same numbers
 """Why there is a line break: since a style shows an inline element as a block, or since an element is cut there."""
 
 
@@ -204,9 +212,9 @@ def make_markup(
     attributes = attributes_to_write(page, kept)
     if deduplicate and (repeated := _repeated_pictures(page, kept, attributes)):
         media &= ~within(page, as_mask(page, repeated))
-        first = kept_items(page, kept_text, media)[0].take(kept)
-        kept, attributes = kept[first], list(compress(attributes, first.tolist()))
-    markup = join_items(page, kept, attributes, np.flatnonzero(runs), links=links)
+        elements &= kept_items(page, kept_text, media)[0]
+        attributes = list(compress(attributes, elements.take(kept).tolist()))
+    markup = join_items(page, elements, attributes, runs, links=links)
     return replace(markup, language=sorted(stated.items(), reverse=True))
 
 
@@ -231,8 +239,7 @@ def read_markup(html: str) -> Markup:
     """Read HTML that is clean already as markup, with nothing cut."""
     page = Page.parse(html, limits=NO_LIMITS)
     elements = shown_elements(page) | as_mask(page, list(find_formulas(page).by_element))
-    kept = elements.nonzero()[0]
-    return join_items(page, kept, attributes_as_stated(page, kept), np.arange(page.r))
+    return join_items(page, elements, attributes_as_stated(page, elements.nonzero()[0]), np.ones(page.r, bool))
 
 
 def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
@@ -298,47 +305,16 @@ def kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tupl
     An element stays while something in its subtree does. Formulas stay with the text of their line. Line breaks stay
     after text that stays, rules between such texts, one between two, and cells in rows of data tables that stay.
     """
-    all_text, kept_runs = runs_in_blocks(page), sums_over_runs(page, kept_text)
-    has_content, seen = kept_runs > 0, shown_elements(page)
     media = np.zeros(page.n, bool) if media is None else media
     if formulas := find_formulas(page).by_element:
         kept, block_of = np.append(sums_in_blocks(page, kept_text) > 0, False), formula_blocks(page)
         media[[formula for formula in formulas if kept[block_of.get(formula, -1)]]] = True
     if boxes := list(checkboxes(page)):  # often in a label without text
-        media[boxes] = kept_runs[nearest(page.parent, page.tag == TAG_ID["li"])[boxes]] > 0
-    if media.any():
-        has_content |= subtree_sums(page, media) > 0
-
-    elements = seen & has_content
-    if has_code := bool((code_blocks(page) & elements).any()):
-        in_code, lines = in_code_blocks(page), tag_set("div", "p", "li", "tr")[page.tag]
-        lines[code_line_elements(page)] = True
-        is_empty = sums_over_runs(page, page.is_nonblank) == 0
-        elements |= in_code & lines & is_empty & seen
-    in_kept = np.append(elements, False)[page.parent] & seen
-    if breaks := elements_with_names(page, "br", "hr"):
-        last_text = np.maximum.accumulate(np.where(all_text, np.arange(1, len(all_text) + 1), 0))
-        after_kept = np.append(False, kept_text)[np.append(0, last_text)[page.run_begin[breaks]]]
-        elements[breaks] |= in_kept[breaks] & after_kept
-    if "hr" in page.tag_names:
-        rules = np.flatnonzero(elements & (page.tag == TAG_ID["hr"]))
-        texts_before = prefix_sums(kept_text)[page.run_begin[rules]]
-        elements[rules[np.diff(texts_before, append=kept_text.sum()) == 0]] = False
-    if "table" in page.tag_names:
-        is_layout = layout_tables(page)
-        elements |= in_kept & tag_set("td", "th")[page.tag] & ~is_layout
-        elements &= ~is_layout | has_content
-    if has_code:  # white space between tokens and lines of code
-        kept_text = kept_text | ~all_text & in_code[page.run_node]
-    if (pictures := np.flatnonzero(media & (page.tag == TAG_ID["img"]))).size:  # white space beside pictures
-        beside, pictures = np.append(page.run_begin[pictures] - 1, page.run_begin[pictures]), np.tile(pictures, 2)
-        exists = (beside >= 0) & (beside < page.r)
-        beside, pictures = beside[exists], pictures[exists]
-        block = nearest(page.parent, _HAS_BORDER[page.tag])  # between blocks it shows nothing
-        is_beside = np.zeros(page.r, bool)
-        is_beside[beside[block[page.run_node[beside]] == block[pictures]]] = True
-        kept_text = kept_text | is_beside & ~all_text & elements[page.run_node]
-    return elements | in_kept & _MEDIA_PARTS[page.tag] | media, kept_text
+        item = nearest(page.parent, page.tag == TAG_ID["li"])[boxes]
+        media[boxes] = sums_over_runs(page, kept_text)[item] > 0
+    elements, runs = np.zeros(page.n, bool), kept_text.copy()
+    core.kept_items(page.arrays, item_kinds(page), media, elements, runs)
+    return elements, runs
 
 
 def _blocks_to_content(page: Page, kept: Flags) -> Integers:
@@ -353,32 +329,29 @@ def _blocks_to_content(page: Page, kept: Flags) -> Integers:
 
 
 @cached_on_page
-def item_kinds(page: Page) -> NDArray[np.uint8]:
-    """uint8[n], how each element is written, in the bits that the compiled core knows."""
-    kinds = _KINDS.take(page.tag)
-    lines, codes = displayed_as_blocks(page), code_blocks(page)
-    if lines and codes.any():
-        in_code = in_code_blocks(page)
+def item_kinds(page: Page) -> NDArray[np.uint32]:
+    """uint32[n], what each element is in markup and in plain text, in the bits that the compiled core knows."""
+    kinds, lines, omitted = _KIND_OF_TAG.take(page.tag), displayed_as_blocks(page), omitted_elements(page)
+    changes = [(data_tables(page), _ROLE, ROLES.index("table"))]  # elements, bits to clear, bits to set
+    if np.count_nonzero(omitted):
+        kinds[omitted] |= _OMITTED
+    if "table" in page.tag_names:
+        kinds[layout_tables(page)] |= _IN_LAYOUT
+    codes = code_blocks(page).nonzero()[0].tolist()
+    if codes:
+        in_code, code_lines = in_code_blocks(page), code_line_elements(page)
+        kinds[in_code] |= _IN_CODE
+        kinds[code_lines] |= _LINE_OF_CODE
         lines = [line for line in lines if not (in_code[line] and ends_line_itself(page, line))]
-    kinds[lines] |= LINE
-    kinds[codes] = _WRITTEN | _BLOCK
-    kinds[[*written_instead(page)]] = _WRITTEN | _VOID
+        around = [at for at in page.parent[codes].tolist() if page.tag[at] == TAG_ID["p"]]  # see _output_names
+        spans = [line for line in code_lines if page.tag[line] == TAG_ID["span"]]
+        changes += [(around, _ROLE, ROLES.index("block")), (spans, _ROLE, ROLES.index("code line"))]
+    changes += [(lines, 0, _LINE), (codes, _IN_OUTPUT, ROLES.index("code") | _WRITTEN | _BLOCK)]
+    changes.append(([*written_instead(page)], _IN_OUTPUT, ROLES.index("instead") | _WRITTEN | _VOID))
+    for elements, cleared, bits in changes:
+        if elements:
+            kinds[elements] = kinds[elements] & ~np.uint32(cleared) | np.uint32(bits)
     return kinds
-
-
-@cached_on_page
-def item_roles(page: Page) -> NDArray[np.uint8]:
-    """uint8[n], what each element is in plain text and in code."""
-    roles, changes = _ROLE_OF_TAG.take(page.tag), {"table": data_tables(page)}
-    if (codes := code_blocks(page).nonzero()[0]).size:
-        around, lines = page.parent[codes], np.array(code_line_elements(page), int)
-        changes["block"] = around[page.tag[around] == TAG_ID["p"]].tolist()  # see _output_names
-        changes["code line"] = lines[page.tag[lines] == TAG_ID["span"]].tolist()
-        changes["code"] = codes.tolist()
-    changes["instead"] = [*written_instead(page)]
-    for role, elements in changes.items():
-        roles[elements] = ROLES.index(role)
-    return roles
 
 
 @cached_on_page
@@ -390,39 +363,35 @@ def written_instead(page: Page) -> dict[int, Pieces]:
     return pieces
 
 
-def join_items(
-    page: Page,
-    elements: NDArray[np.intp],
-    attributes: list[Pairs],
-    runs: NDArray[np.intp],
-    *,
-    links: bool = True,
-) -> Markup:
-    """Make the markup of some elements of a page, with their attributes, and of some runs.
+def join_items(page: Page, elements: Flags, attributes: list[Pairs], runs: Flags, *, links: bool = True) -> Markup:
+    """Make the markup of some elements of a page (bool[n]), with the attributes of each, and of some runs (bool[r]).
 
     Empty links and pictures without an address are left out, and so are elements below :data:`MAX_NESTING`. A line
     break stands between texts of two blocks where the element between them was cut.
     """
-    offset = written_runs(page)[1]
-    runs = runs[offset.take(runs) < offset.take(runs + 1)]
-    names = _output_names(page, elements)
-    values: list[Any] = [*attributes, *_texts(page, runs), [], []]
-    kinds, tag = item_kinds(page).take(elements), page.tag[elements]
+    runs = runs.copy()
+    runs[empty_runs(page)] = False
+    numbers, run_numbers = elements.nonzero()[0], runs.nonzero()[0]
+    names = _output_names(page, numbers)
+    values: list[Any] = [*attributes, *_texts(page, run_numbers), [], []]
+    kinds, tag = item_kinds(page).copy(), page.tag[numbers]
     pieces = written_instead(page)
-    for position, element in enumerate(elements.tolist() if pieces else ()):
+    for position, element in enumerate(numbers.tolist() if pieces else ()):
         if element in pieces:
             names[position], values[position] = "", pieces[element]
     for position in np.flatnonzero(tag == TAG_ID["img"]).tolist():
-        if names[position]:
-            kinds[position] *= any(name in {"src", "srcset"} and value.strip() for name, value in values[position])
+        if names[position] and not any(name in {"src", "srcset"} and value.strip() for name, value in values[position]):
+            kinds[numbers[position]] = 0
     for position in np.flatnonzero(tag == TAG_ID["a"]).tolist():
-        if not links or any(name in {"id", "name"} for name, _ in values[position]):
-            kinds[position] &= _WRITTEN | LINE if links else 0
-    source, ends = np.empty((2, len(elements) + 2 * len(runs)), np.int32)
-    given = page.arrays, elements.astype(np.int32), kinds, runs.astype(np.int32)
+        if not links:
+            kinds[numbers[position]] = 0
+        elif any(name in {"id", "name"} for name, _ in values[position]):
+            kinds[numbers[position]] &= ~np.uint32(_LINK)
+    source, ends = np.empty((2, len(numbers) + 2 * len(run_numbers)), np.int32)
+    given = page.arrays, kinds, elements, runs
     source = source[: core.join_items(*given, source, ends)].tolist()
-    names += [*repeat("", len(runs)), "br", "br"]
-    sources = [*elements.tolist(), *(runs + page.n).tolist(), LINE_END, CUT]
+    names += [*repeat("", len(run_numbers)), "br", "br"]
+    sources = [*numbers.tolist(), *(run_numbers + page.n).tolist(), LINE_END, CUT]
     names, values, sources = (list(map(items.__getitem__, source)) for items in (names, values, sources))
     label_of = list_labels(page)
     labels = {item: label_of[each] for item, each in enumerate(sources) if each in label_of} if label_of else {}
@@ -433,31 +402,24 @@ def join_items(
 
 def _code_lines(page: Page, given: tuple[Any, ...]) -> dict[int, str]:
     """Lines of each block of code, by element; ``given`` is what the compiled core joins items of."""
-    code, bounds = core.code_lines(*given, *text_arguments(page, given[1]))
+    code, bounds = core.code_lines(*given, *text_arguments(page))
     found = np.frombuffer(bounds, np.int32).reshape(-1, 3).tolist()
     return {element: code[begin:end].decode() for element, begin, end in found}
 
 
 def text_arguments(
-    page: Page,
-    elements: NDArray[np.integer[Any]],
-    run_texts: Mapping[int, str] = MappingProxyType({}),
-    labels: Mapping[int, str] = MappingProxyType({}),
-) -> tuple[Any, ...]:
-    """What the compiled core needs to write text, besides what it joins items of."""
+    page: Page, run_texts: Mapping[int, str] = MappingProxyType({}), labels: Mapping[int, str] = MappingProxyType({})
+) -> tuple[dict[int, str], dict[int, str]]:
+    """Texts by run and by element, which the compiled core needs to write text."""
     instead = {element: "".join(map(str, pieces)) for element, pieces in written_instead(page).items()}
-    roles = item_roles(page).take(elements)
-    return roles, *written_runs(page), {**run_texts}, {**labels, **instead}
+    return {**run_rewrites(page), **run_texts}, {**labels, **instead}
 
 
 def _texts(page: Page, runs: NDArray[np.intp]) -> list[str | Pieces]:
     """Text of each run as it is written, in pieces if it has formulas."""
-    text, offset = written_runs(page)
-    bounds = zip(offset[runs].tolist(), offset[runs + 1].tolist(), strict=True)
-    texts: list[str | Pieces] = [text[begin:end] for begin, end in bounds]
-    if pieces := tex_in_text(page):
-        return [pieces.get(run, text) for run, text in zip(runs.tolist(), texts, strict=True)]
-    return texts
+    changed: dict[int, str | Pieces] = {**run_rewrites(page), **tex_in_text(page)}
+    bounds = zip(*(each.tolist() for each in (runs, page.run_offset[runs], page.run_offset[runs + 1])), strict=True)
+    return [changed[run] if run in changed else page.text[begin:end] for run, begin, end in bounds]
 
 
 def _output_names(page: Page, elements: NDArray[np.intp]) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from contextlib import suppress
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,7 +18,7 @@ from tamis.output.leftovers import unrendered_runs
 from tamis.output.spacing import CURRENCIES, separated_runs
 from tamis.output.styles import styles_of_text
 from tamis.page.attributes import attribute_predicate, token_pattern
-from tamis.page.text import DIRECTION_MARKS, RIGHT_TO_LEFT, UNSEEN_CHARACTERS
+from tamis.page.text import DIRECTION_MARKS, LINE_SEPARATOR, RIGHT_TO_LEFT, UNSEEN_CHARACTERS, run_text
 from tamis.page.tree import (
     IS_UNSEEN_TEXT,
     TAG_ID,
@@ -33,11 +32,8 @@ from tamis.page.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from tamis.arrays import Integers
     from tamis.output.formulas import Formula
     from tamis.page.page import Page
 
@@ -46,9 +42,6 @@ _CLASSES: Final = attribute_predicate("class", parts=("mw-", "editsection", "upd
 _WIKI_LINK: Final = token_pattern("(?:mw-)?editsection", "mw-cite-backlink")
 _PUBLISHED: Final = token_pattern("published")
 _UPDATED: Final = token_pattern("updated")
-_NO_BREAK_SPACE: Final = "\xa0"
-LINE_SEPARATOR: Final = "\0"
-"""A line break in the text of a run, which no page can have there: what ``br`` is between two of them."""
 _PRICE: Final = re.compile(rf"[{CURRENCIES}]\s?\d{{1,3}}(?:,?\d{{3}})*\Z")
 _MAX_PRICE_BLOCK: Final = 40  # characters; in a sentence raised digits are a note
 _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
@@ -68,40 +61,20 @@ QUOTED: Final = {"q": ("“", "”"), "rt": ("(", ")")}
 """What text has around that of an element; plain_text.c has the same signs."""
 
 
-def run_text(page: Page, run: int, rewrites: Mapping[int, str] = MappingProxyType({})) -> str:
-    """Text of one run, without making the list :attr:`Page.runs`."""
-    return rewrites[run] if run in rewrites else page.text[page.run_offset[run] : page.run_offset[run + 1]]
-
-
-@cached_on_page
-def written_runs(page: Page) -> tuple[str, Integers]:
-    """All runs joined, as they are written, and int64[r + 1], where each begins in it."""
-    return replace_runs(page.text, page.run_offset, _run_rewrites(page))
-
-
-def replace_runs(text: str, run_offset: Integers, rewrites: Mapping[int, str]) -> tuple[str, Integers]:
-    """Write some runs in another way: the runs joined, and int64[r + 1], where each begins."""
-    if not rewrites:
-        return text, run_offset
-    runs = sorted(rewrites)
-    parts: list[str] = []
-    end = 0
-    begins, ends = run_offset.take(runs).tolist(), run_offset[1:].take(runs).tolist()
-    for run, begin, end_of_run in zip(runs, begins, ends, strict=True):
-        parts += text[end:begin], rewrites[run]
-        end = end_of_run
-    lengths = np.diff(run_offset)
-    lengths[runs] = [len(rewrites[run]) for run in runs]
-    return "".join([*parts, text[end:]]), prefix_sums(lengths)
-
-
 @cached_on_page
 def tex_in_text(page: Page) -> dict[int, list[str | Formula]]:
     """The runs that hold TeX between delimiters, split into it and what is around."""
-    return split_runs_with_tex(page, *written_runs(page))
+    return split_runs_with_tex(page, run_rewrites(page))
 
 
-def _run_rewrites(page: Page) -> dict[int, str]:
+@cached_on_page
+def empty_runs(page: Page) -> list[int]:
+    """Runs of which nothing is written."""
+    return [run for run, text in run_rewrites(page).items() if not text]
+
+
+@cached_on_page
+def run_rewrites(page: Page) -> dict[int, str]:
     """Text of the runs that are not written as they stand, "" for one that is left out; as a rule there are none.
 
     * Elements of :func:`omitted_elements` are left out.
@@ -116,20 +89,23 @@ def _run_rewrites(page: Page) -> dict[int, str]:
     for run in page.has_unseen.nonzero()[0].tolist():
         seen = UNSEEN_CHARACTERS.sub("", run_text(page, run, rewrites))
         rewrites[run] = seen if RIGHT_TO_LEFT.search(seen) else DIRECTION_MARKS.sub("", seen)
-    if _NO_BREAK_SPACE in page.text and code_blocks(page).any():
+    if np.count_nonzero(code_blocks(page)) and b"\xa0" in page.utf8:  # maybe of another character
         for run in in_code_blocks(page).take(page.run_node).nonzero()[0].tolist():
-            if _NO_BREAK_SPACE in (text := run_text(page, run, rewrites)):
-                rewrites[run] = text.replace(_NO_BREAK_SPACE, " ")
-    verse = (styles_of_text(page, "white-space") > 0) & ~in_code_blocks(page)
-    if verse.any():
-        for run in (within(page, verse).take(page.run_node) & page.is_nonblank).nonzero()[0].tolist():
+            if "\xa0" in (text := run_text(page, run, rewrites)):
+                rewrites[run] = text.replace("\xa0", " ")
+    verse = styles_of_text(page, "white-space") > 0
+    if np.count_nonzero(verse):
+        in_verse = within(page, verse & ~in_code_blocks(page)).take(page.run_node)
+        for run in (in_verse & page.is_nonblank).nonzero()[0].tolist():
             rewrites[run] = run_text(page, run, rewrites).replace("\n", LINE_SEPARATOR)
     end = 0
     for element, code in page.attribute("data-cfemail").items():
         if element >= end and (email := decode_email(code)):  # not in another one
             end, runs = int(page.end[element]), range(page.run_begin[element], page.run_end[element])
             rewrites |= dict.fromkeys(runs[1:], "") | dict.fromkeys(runs[:1], email)
-    return rewrites | dict.fromkeys(omitted_elements(page).take(page.run_node).nonzero()[0].tolist(), "")
+    if np.count_nonzero(omitted := omitted_elements(page)):
+        rewrites |= dict.fromkeys(omitted.take(page.run_node).nonzero()[0].tolist(), "")
+    return rewrites
 
 
 @cached_on_page
@@ -175,8 +151,6 @@ def checkboxes(page: Page) -> dict[int, str]:
     boxes = np.array(found)
     item = nearest(page.parent, page.tag == TAG_ID["li"])[boxes]
     is_in_item = (page.tag[boxes] == TAG_ID["input"]) & (item >= 0)
-    if not is_in_item.any():
-        return {}
     boxes, item = boxes[is_in_item], item[is_in_item]
     visible = prefix_sums(page.is_nonblank)
     is_first = visible[page.run_begin[boxes]] == visible[page.run_begin[item]]

@@ -10,7 +10,7 @@ import numpy as np
 
 from tamis.output.styles import displays
 from tamis.page.css_values import FLEX
-from tamis.page.text import UNSPACED_CLASS
+from tamis.page.text import UNSPACED_CLASS, run_text
 from tamis.page.tree import TAG_ID, as_mask, elements_with_names, nearest, tag_set, within
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _SIDE_BY_SIDE: Final = tag_set("a", "span", "time", "label", "small", "strong", "b")
-_WHOLE: Final = ("pre", "code", "kbd", "samp", "sup", "sub")
+_WHOLE: Final = ("code", "kbd", "samp", "sup", "sub")
 _WORD_ENDS: Final = frozenset(",:;!?%)]")
 _CLAUSE_ENDS: Final = frozenset(",:;!?")
 _ORDINALS: Final = frozenset({"st", "nd", "rd", "th"})
@@ -40,48 +40,45 @@ def separated_runs(page: Page) -> dict[int, str]:
     it was typed.
     """
     runs = page.continues_word.nonzero()[0]
+    if "pre" in page.tag_names:
+        runs = runs[~within(page, page.tag == TAG_ID["pre"])[page.run_node[runs]]]
     if not runs.size:
         return {}
-    is_side = _SIDE_BY_SIDE.take(page.tag)
-    side = nearest(page.parent, is_side)
-    nodes = page.run_node[runs - 1], page.run_node[runs]
-    before, node = (np.where(side[each] >= 0, side[each], each) for each in nodes)
-    are_apart = is_side.take(before) & is_side.take(node) & (page.end.take(before) <= node)
-    if are_apart.any():
+    nodes = np.array((page.run_node[runs - 1], page.run_node[runs]))
+    side = nearest(page.parent, _SIDE_BY_SIDE.take(page.tag)).take(nodes)
+    are_apart = (side[0] >= 0) & (side[1] >= page.end.take(side[0]))
+    if np.count_nonzero(are_apart):
         if whole := elements_with_names(page, *_WHOLE):
-            is_whole = within(page, as_mask(page, whole))
-            are_apart &= ~(is_whole[nodes[0]] | is_whole[nodes[1]])
-        are_apart[are_apart] = _begin_words(page, runs[are_apart], before[are_apart], node[are_apart])
-    in_pre = within(page, page.tag == TAG_ID["pre"]) if "pre" in page.tag_names else np.zeros(page.n, bool)
-    boxes = [element for element, name in page.unknown_names.items() if "-" in name]
-    flexes = displays(page) <= FLEX
-    if boxes or "button" in page.tag_names or flexes.any():
-        is_box = np.append(flexes, False)[page.parent] | as_mask(page, boxes + elements_with_names(page, "button"))
-        is_box &= ~in_pre
-        box = nearest(page.parent, is_box)
-        around, own = (box.take(each) for each in nodes)
-        are_apart |= (around != own) & (np.minimum(around, own) >= 0)
-    are_apart |= _beside_controls(page, runs) & ~in_pre[nodes[1]]
-    apart = runs[are_apart]
-    begin, end = page.run_offset[apart].tolist(), page.run_offset[apart + 1].tolist()
-    return {run: f" {page.text[at:to]}" for run, at, to in zip(apart.tolist(), begin, end, strict=True)}
+            is_whole = within(page, as_mask(page, whole)).take(nodes)
+            are_apart &= ~(is_whole[0] | is_whole[1])
+        are_apart[are_apart] = _begin_words(page, runs[are_apart], *side[:, are_apart])
+    is_box = as_mask(page, [element for element, name in page.unknown_names.items() if "-" in name])
+    is_box[elements_with_names(page, "button")] = True
+    if np.count_nonzero(flexes := displays(page) <= FLEX):
+        is_box |= np.append(flexes, False)[page.parent]
+    box = nearest(page.parent, is_box).take(nodes)
+    are_apart |= (box[0] != box[1]) & (np.minimum(*box) >= 0)
+    apart = [*runs[are_apart].tolist(), *_beside_controls(page, runs, nodes)]
+    return {run: f" {run_text(page, run)}" for run in apart}
 
 
-def _beside_controls(page: Page, runs: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """bool[k], which of some runs begin with a word where a label or a button begins or ends, or after a "cite:"."""
-    are_apart = np.zeros(len(runs), bool)
+def _beside_controls(page: Page, runs: NDArray[np.intp], nodes: NDArray[np.int32]) -> list[int]:
+    """Those of some runs that begin with a word where a label or a button begins or ends, or after a "cite:".
+
+    Nodes are int32[2, k], the elements of the runs before them and their own.
+    """
     controls, cites = elements_with_names(page, "label", "button", "output"), elements_with_names(page, "cite")
     if not (controls or cites):
-        return are_apart
-    element = nearest(page.parent, as_mask(page, controls + cites))
-    around, own = element[page.run_node[runs - 1]], element[page.run_node[runs]]
-    borders = np.flatnonzero(around != own)
-    cited = frozenset(cites)
-    for border, at in zip(borders.tolist(), page.run_offset[runs[borders]].tolist(), strict=True):
+        return []
+    around = nearest(page.parent, as_mask(page, controls + cites)).take(nodes)
+    borders, cited, found = np.flatnonzero(around[0] != around[1]), frozenset(cites), []
+    for run, at, *elements in zip(
+        *(each[borders].tolist() for each in (runs, page.run_offset[runs], *around)), strict=True
+    ):
         last, first = page.text[at - 1], page.text[at]
-        is_cite = cited and (int(around[border]) in cited or int(own[border]) in cited)
-        are_apart[border] = first.isalnum() and (last == ":" or (last.isalnum() and not is_cite))
-    return are_apart
+        if first.isalnum() and (last == ":" or (last.isalnum() and cited.isdisjoint(elements))):
+            found.append(run)
+    return found
 
 
 def _begin_words(
@@ -90,14 +87,13 @@ def _begin_words(
     """bool[k], which of some runs, each in an element after another one, begin with a word of their own."""
     bounds = zip(*(page.run_offset.take(each).tolist() for each in (runs - 1, runs)), strict=True)
     beside = [(page.text[max(begin, at - _MAX_BEFORE) : at], page.text[at : at + 3]) for begin, at in bounds]
-    begins = np.array([_begins_word(*texts, is_apart=False) for texts in beside], bool)
-    if open_ones := [at for at in np.flatnonzero(~begins).tolist() if _begins_word(*beside[at], is_apart=True)]:
-        left, right = before[open_ones], node[open_ones]
-        targets = page.attributes.of_elements(np.append(left, right), {"href"})
+    begins = np.array([_begins_word(*texts, is_apart=True) for texts in beside], bool)
+    if unsure := [at for at in np.flatnonzero(begins).tolist() if not _begins_word(*beside[at], is_apart=False)]:
+        targets = page.attributes.of_elements(np.append(before[unsure], node[unsure]), {"href"})
         is_link = [bool(pairs) and pairs[0][1][:1] != "#" for pairs in targets]  # to another page: not to a note
-        begins[open_ones] = np.logical_and(*np.reshape(is_link, (2, -1)))
-        if not begins[open_ones].all():
-            begins[open_ones] |= np.array(_in_fields(page, before, node))[open_ones]
+        begins[unsure] = np.logical_and(*np.reshape(is_link, (2, -1)))
+        if not begins[unsure].all():
+            begins[unsure] |= np.array(_in_fields(page, before, node))[unsure]
     return begins
 
 
@@ -139,7 +135,7 @@ def _begins_word(before: str, after: str, *, is_apart: bool) -> bool:
     begins one wherever letters or digits meet.
     """
     first, last = after[0], before[-1]
-    if _UNSPACED.match(first) or _UNSPACED.match(last):
+    if not (last + first).isascii() and _UNSPACED.search(last + first):
         return False  # such scripts have no spaces between words
     if len(before) == 1 and before.isalpha() and not (is_apart and len(after) == 1):
         return False

@@ -12,7 +12,8 @@ Paragraphs have an empty line between them, except that
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import chain, compress, groupby
+from itertools import compress, groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,9 +21,10 @@ import numpy as np
 from tamis.core import core
 from tamis.output.code import in_code_blocks
 from tamis.output.lists import lettered_labels
-from tamis.output.markup import LINE, item_kinds, item_roles, kept_items, text_arguments
-from tamis.output.runs import LINE_SEPARATOR, RAISED, RAISED_SIGNS, replace_runs, tex_in_text, written_runs
-from tamis.output.tables import parse_span, place_cells
+from tamis.output.markup import item_kinds, kept_items, text_arguments
+from tamis.output.runs import RAISED, RAISED_SIGNS, empty_runs, run_rewrites, tex_in_text
+from tamis.output.tables import data_tables, parse_span, place_cells
+from tamis.page.text import run_text
 from tamis.page.tree import TAG_ID, cached_on_page, elements_with_names, runs_of_blocks, tag_set
 
 if TYPE_CHECKING:
@@ -40,76 +42,71 @@ _ROWS_AND_CELLS: Final = tag_set("tr", "td", "th")
 def text_of_blocks(page: Page, kept: Flags, hidden: Flags | None = None) -> str:
     """Plain text of some blocks (bool[m]) without hidden runs (bool[r])."""
     text, paragraphs, elements = _write(page, kept, hidden)
-    if (paragraphs[:, 1] < 0).all():
-        return text.decode()
-    return "".join(chain.from_iterable((gap, piece) for gap, _, piece in _pieces(page, text, paragraphs, elements)))
+    parts, end_of_last = list[str](), 0
+    for begin, end, table in _tables(page, text, paragraphs, elements):
+        parts += text[end_of_last:begin].decode(), table
+        end_of_last = end
+    return "".join([*parts, text[end_of_last:].decode()])
 
 
 def text_pieces(page: Page, kept: Flags, hidden: Flags | None = None) -> Iterator[tuple[str, int, str]]:
     """Yield what :func:`text_of_blocks` is made of: a gap, the block of the page where a piece begins, and its text."""
-    return _pieces(page, *_write(page, kept, hidden))
+    text, paragraphs, elements = _write(page, kept, hidden)
+    tables = {begin: (end, table) for begin, end, table in _tables(page, text, paragraphs, elements)}
+    end_of_last = 0
+    for block, _, _, begin, end in paragraphs.tolist():
+        if begin >= end_of_last:  # not in the table before
+            end_of_piece, piece = tables.get(begin) or (end, text[begin:end].decode())
+            yield text[end_of_last:begin].decode(), block, piece
+            end_of_last = end_of_piece
 
 
-def _write(page: Page, kept: Flags, hidden: Flags | None) -> tuple[bytes, NDArray[np.int32], NDArray[np.int32]]:
+def _write(page: Page, kept: Flags, hidden: Flags | None) -> tuple[bytes, NDArray[np.int32], Flags]:
     """Write plain text without the rows of data tables, the paragraphs of which follow each other.
 
     Returns:
         the text; int32[p, 5], the block of the page where each paragraph begins, the data table and the cell that it is
-        in (-1 for none), and where it begins and ends in the text; and the elements that it is written from.
+        in (-1 for none), and where it begins and ends in the text; and bool[n], the elements that are kept.
     """
     kept_text = runs_of_blocks(page, kept)
     elements, runs = kept_items(page, kept_text if hidden is None else kept_text & ~hidden)
-    runs = runs & (np.diff(written_runs(page)[1]) > 0)
-    changed = {run: "".join(map(str, pieces)) for run, pieces in tex_in_text(page).items()}
-    changed |= _raised_texts(page, runs)
-    kinds = item_kinds(page)
-    found = np.flatnonzero(elements & ((item_roles(page) > 0) | (kinds & LINE > 0))).astype(np.int32)
-    text, paragraphs = core.plain_text(
-        *(page.arrays, found, kinds.take(found), np.flatnonzero(runs).astype(np.int32)),
-        *text_arguments(page, found, changed, lettered_labels(page)),
-    )
-    return text, np.frombuffer(paragraphs, np.int32).reshape(-1, 5), found
+    runs[empty_runs(page)] = False
+    changed = {run: "".join(map(str, pieces)) for run, pieces in tex_in_text(page).items()} | _raised_texts(page, runs)
+    texts = text_arguments(page, changed, lettered_labels(page))
+    text, paragraphs = core.plain_text(page.arrays, item_kinds(page), elements, runs, *texts)
+    return text, np.frombuffer(paragraphs, np.int32).reshape(-1, 5), elements
 
 
 def _raised_texts(page: Page, runs: Flags) -> dict[int, str]:
     """Text of raised and lowered runs, by run: where an element holds digits and signs only, in characters for them."""
     found: dict[int, str] = {}
-    written, offset = written_runs(page)
+    rewrites, in_code = run_rewrites(page), in_code_blocks(page)
     for name, signs in RAISED.items():
-        elements = np.array(elements_with_names(page, name), np.intp)
-        elements = elements[~in_code_blocks(page)[elements]]
-        begins, ends = page.run_begin[elements].tolist(), page.run_end[elements].tolist()
-        for begin, end in zip(begins, ends, strict=True):
-            if end - begin > _MAX_RAISED:
+        for element in elements_with_names(page, name):
+            inside = range(page.run_begin[element], page.run_end[element])
+            if in_code[element] or len(inside) > _MAX_RAISED:
                 continue
-            texts = {run: written[offset[run] : offset[run + 1]] for run in range(begin, end) if runs[run]}
+            texts = {run: run_text(page, run, rewrites) for run in inside if runs[run]}
             if RAISED_SIGNS.issuperset("".join("".join(texts.values()).split())):
                 found |= {run: text.translate(signs) for run, text in texts.items()}
     return found
 
 
-def _pieces(
-    page: Page, text: bytes, paragraphs: NDArray[np.int32], elements: NDArray[np.int32]
-) -> Iterator[tuple[str, int, str]]:
-    """Yield the paragraphs, and each data table as one."""
-    end_of_last, spans = 0, (page.attribute("colspan"), page.attribute("rowspan"))
-    for table, found in groupby(paragraphs.tolist(), lambda paragraph: int(paragraph[1])):
-        for group in [list(found)] if table >= 0 else ([paragraph] for paragraph in found):
-            texts: defaultdict[int, list[str]] = defaultdict(list)
-            for _, _, cell, begin, end in group:
-                texts[cell].append(text[begin:end].decode())
-            inside = elements[slice(*elements.searchsorted((table, page.end[table])))]
-            written = texts[group[0][2]][0] if table < 0 else _lay_out_table(page, inside, texts, *spans)
-            yield text[end_of_last : group[0][3]].decode(), group[0][0], written
-            end_of_last = group[-1][4]
+def _tables(page: Page, text: bytes, paragraphs: NDArray[np.int32], elements: Flags) -> Iterator[tuple[int, int, str]]:
+    """Yield where the paragraphs of each data table begin and end, and the text that is written instead of them."""
+    found = paragraphs[paragraphs[:, 1] >= 0].tolist() if data_tables(page) else []
+    spans = (page.attribute("colspan"), page.attribute("rowspan")) if found else ({}, {})
+    for table, inside in groupby(found, itemgetter(1)):
+        group, texts = list(inside), defaultdict[int, list[str]](list)
+        for _, _, cell, begin, end in group:
+            texts[cell].append(text[begin:end].decode())
+        parts = slice(table, page.end[table])
+        rows_and_cells = table + np.flatnonzero(elements[parts] & _ROWS_AND_CELLS.take(page.tag[parts]))
+        yield group[0][3], group[-1][4], _lay_out_table(page, rows_and_cells.tolist(), texts, *spans)
 
 
 def _lay_out_table(
-    page: Page,
-    elements: NDArray[np.int32],
-    texts: dict[int, list[str]],
-    columns: dict[int, str],
-    reaches: dict[int, str],
+    page: Page, rows_and_cells: list[int], texts: dict[int, list[str]], columns: dict[int, str], reaches: dict[int, str]
 ) -> str:
     r"""Make one text of a data table: a line for each row with text, ``"\t"`` between its cells.
 
@@ -118,14 +115,14 @@ def _lay_out_table(
 
     Args:
         page: the page.
-        elements: those of the table that are written.
+        rows_and_cells: those of the table that are written.
         texts: the paragraphs of each cell, and by -1 those in no cell.
         columns: how many columns cells span, as the page states it.
         reaches: how many rows, likewise.
     """
     rows: list[list[tuple[str, int, int]]] = []
     end_of_cell = 0
-    for element in elements[_ROWS_AND_CELLS.take(page.tag[elements])].tolist():
+    for element in rows_and_cells:
         if element < end_of_cell:
             continue
         if page.tag[element] == TAG_ID["tr"]:
@@ -150,14 +147,13 @@ def blocks_inside(page: Page, *names: str) -> Flags:
 
 def block_texts(page: Page, hidden: Flags | None = None) -> list[str]:
     """Text of each block (``m`` strings) without hidden runs (bool[r]), white space normalised, formulas left out."""
-    text, offset = written_runs(page)
+    rewrites = run_rewrites(page)
     if hidden is not None:
-        text, offset = replace_runs(text, offset, dict.fromkeys(hidden.nonzero()[0].tolist(), ""))
-    if text is page.text:
+        rewrites = rewrites | dict.fromkeys(hidden.nonzero()[0].tolist(), "")
+    if not (rewrites and page.m):
         return page.block_texts()
-    bounds = page.block_run_begin, page.block_run_end
-    lines: str = core.block_texts(text.replace(LINE_SEPARATOR, " "), offset, *bounds)
-    return lines.split("\n") if page.m else []
+    lines: str = core.block_texts(page.arrays, rewrites)
+    return lines.split("\n")
 
 
 def shown_texts(page: Page, hidden: Flags | None = None) -> list[str]:

@@ -278,8 +278,7 @@ class Page:
     @cached_property
     def block_lines(self) -> str:
         """The block texts joined by line feeds; no block text contains one."""
-        offset, begin, end = self.run_offset, self.block_run_begin, self.block_run_end
-        lines: str = core.block_texts(self.utf8, offset, begin, end)
+        lines: str = core.block_texts(self.arrays, {})
         return lines
 
     def attribute(self, name: str) -> dict[int, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from tamis.core import core
 from tamis.hashing import mix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -69,14 +70,16 @@ after white space, left by editors in empty paragraphs."""
 DIRECTION_MARKS: Final = re.compile("[\u200e\u200f]")
 """Invisible characters that place signs beside letters written from right to left."""
 RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+LINE_SEPARATOR: Final = "\0"
+"""A line break in the text of a run, which no page can have there: what ``br`` is between two of them."""
 _JOINERS: Final = f"\u00ad{_LETTER_JOINERS}"  # with the soft hyphen: inside a word, never between two
 
 
 def _character_properties() -> NDArray[np.uint8]:
     """uint8[0x110000], properties of every code point, as in ``core.h``: its kind in three bits, and five flags.
 
-    The flags are ``str.isspace``, ``str.isdigit``, ``str.isupper``, ``str.isalnum``, and whether
-    :data:`UNSEEN_CHARACTERS` or :data:`DIRECTION_MARKS` may match the character.
+    The flags are ``str.isspace``, which holds for :data:`LINE_SEPARATOR` too, ``str.isdigit``, ``str.isupper``,
+    ``str.isalnum``, and whether :data:`UNSEEN_CHARACTERS` or :data:`DIRECTION_MARKS` may match the character.
     """
     by_category = {
         "Z": SPACE, "C": SPACE, "L": LETTER, "M": LETTER, "N": NUMERIC, "P": OTHER, "S": OTHER,
@@ -99,6 +102,7 @@ def _character_properties() -> NDArray[np.uint8]:
         (0x40, np.strings.isalnum),
     ):
         properties[: len(lettered)][is_one(lettered)] |= np.uint8(flag)
+    properties[ord(LINE_SEPARATOR)] |= np.uint8(0x08)
     unseen = _ZERO_WIDTH + _TAGS + _LETTER_JOINERS + "\u200e\u200f"
     properties[[ord(character) for character in unseen]] |= np.uint8(0x80)
     return properties
@@ -177,6 +181,11 @@ class TextTotals(NamedTuple):
     commas: Integers
     sentence_ends: Integers
     symbols: Integers
+
+
+def run_text(page: Page, run: int, rewrites: Mapping[int, str] = MappingProxyType({})) -> str:
+    """Text of one run, without making the list :attr:`Page.runs`."""
+    return rewrites[run] if run in rewrites else page.text[page.run_offset[run] : page.run_offset[run + 1]]
 
 
 def text_totals(page: Page) -> Integers:

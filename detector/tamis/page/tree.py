@@ -179,12 +179,6 @@ def runs_of_blocks(page: Page, blocks: Flags) -> Flags:
     return inside
 
 
-@cached_on_page
-def runs_in_blocks(page: Page) -> NDArray[np.bool_]:
-    """bool[r], whether each run belongs to a block; others are blank."""
-    return runs_of_blocks(page, np.ones(page.m, bool))
-
-
 def sums_over_runs(page: Page, values: NDArray[np.generic]) -> Integers:
     """int64[n], sum over each subtree of one integer or boolean per run."""
     return slice_sums(values, page.run_begin, page.run_end)

@@ -140,6 +140,12 @@ def test_template_text_next_to_content_in_one_element_is_cut_alone() -> None:
     assert pre in write(f"<p cut>Menu</p>{pre}").html
 
 
+def test_empty_lines_of_code_that_is_cut_go_with_it() -> None:
+    line = '<span class="line">{}</span>'
+    cut = f"<pre cut>{line.format('one')}{line.format('')}</pre>"
+    assert write(f"{cut}<pre>two</pre>").body == "<pre>two</pre>"
+
+
 def test_a_picture_is_cut_with_the_menu_and_kept_with_the_article() -> None:
     icon = "<ul><li><a href=/><img src=icon.png>Home</a></ul><figure><img src=photo.jpg></figure>"
     assert re.findall("[a-z]+[.](?:png|jpg)", write(icon + STORY, 0).html) == ["photo.jpg"]

@@ -298,6 +298,7 @@ void skip_characters(Span *text, int64_t characters);
     DO(count_kinds, "Totals of characters by kind, for tamis.page.text.") \
     DO(block_texts, "Texts of blocks with white space normalised, one a line.") \
     DO(data_tables, "Tables that hold values, for tamis.output.tables.") \
+    DO(kept_items, "Elements and runs that stay, for tamis.output.markup.") \
     DO(join_items, "Elements and texts in document order, for tamis.output.markup.") \
     DO(plain_text, "Plain text of what is kept, for tamis.output.text.") \
     DO(code_lines, "The lines of blocks of code, for tamis.output.markup.") \

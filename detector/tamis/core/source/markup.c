@@ -1,14 +1,11 @@
-/* The kept elements and runs of a page as items of markup in document order, for tamis.output.markup. */
+/* What is kept of a page, and its items of markup in document order, for tamis.output.markup. */
 #include "markup.h"
 
-enum { IS_WRITTEN = 1, IS_VOID = 2, IS_BLOCK = 4, IS_LINK = 8, IS_LINE = 16 }; /* bits of an element: _KINDS */
-
 typedef struct {
+    const Kept *kept;
     const PageArrays *page;
-    const int32_t *elements, *runs;
-    const uint8_t *kinds;
     int32_t *source, *ends;
-    int32_t count, k; /* of the items, of the elements */
+    int32_t count; /* of the items */
     struct {
         int32_t number, item;
     } open[MAX_NESTING];
@@ -29,8 +26,9 @@ static int is_blank_behind(const Items *items, int32_t item)
 {
     while (++item < items->count) {
         int32_t source = items->source[item];
-        if (source < 0 || (source < items->k && items->kinds[source] & IS_VOID)
-            || (source >= items->k && items->page->is_nonblank[items->runs[source - items->k]])) {
+        int32_t k = items->kept->k;
+        if (source < 0 || (source < k && kind_of(items->kept, source) & IS_VOID)
+            || (source >= k && items->page->is_nonblank[items->kept->runs[source - k]])) {
             return 0;
         }
     }
@@ -48,7 +46,7 @@ static void dissolve(Items *items, int32_t item)
 }
 
 /* Note where an element begins or ends. */
-static void add_border(Items *items, uint8_t kind)
+static void add_border(Items *items, uint32_t kind)
 {
     if (kind & IS_BLOCK) {
         items->is_separated = 1;
@@ -60,11 +58,12 @@ static void add_border(Items *items, uint8_t kind)
 /* Close the elements that end before an element or run: those whose end, in elements or runs, is not after it. */
 static void close_before(Items *items, const int32_t *ends, int32_t place)
 {
-    for (; items->depth && ends[items->elements[items->open[items->depth - 1].number]] <= place; items->depth--) {
-        int32_t number = items->open[items->depth - 1].number, item = items->open[items->depth - 1].item;
-        add_border(items, items->kinds[number]);
+    for (; items->depth && ends[items->kept->elements[items->open[items->depth - 1].number]] <= place; items->depth--) {
+        int32_t item = items->open[items->depth - 1].item;
+        uint32_t kind = kind_of(items->kept, items->open[items->depth - 1].number);
+        add_border(items, kind);
         items->ends[item] = items->count;
-        if (items->kinds[number] & IS_LINK && is_blank_behind(items, item)) { /* such as around a picture that was left out */
+        if (kind & IS_LINK && is_blank_behind(items, item)) { /* such as around a picture that was left out */
             dissolve(items, item);
         }
     }
@@ -72,7 +71,7 @@ static void close_before(Items *items, const int32_t *ends, int32_t place)
 
 static void add_element(Items *items, int32_t number)
 {
-    uint8_t kind = items->kinds[number];
+    uint32_t kind = kind_of(items->kept, number);
     if (!(kind & IS_WRITTEN)) {
         return;
     }
@@ -94,7 +93,7 @@ static void add_element(Items *items, int32_t number)
 static void add_run(Items *items, int32_t number, Py_ssize_t *block)
 {
     const PageArrays *page = items->page;
-    int32_t run = items->runs[number];
+    int32_t run = items->kept->runs[number];
     while (*block < page->m && page->block_run_end[*block] <= run) {
         ++*block;
     }
@@ -110,52 +109,54 @@ static void add_run(Items *items, int32_t number, Py_ssize_t *block)
         items->is_broken &= !items->page->is_nonblank[run];
         items->has_text |= items->page->is_nonblank[run];
     }
-    add_item(items, items->k + number);
+    add_item(items, items->kept->k + number);
 }
 
 void kept_release(Kept *kept)
 {
-    array_release(&kept->elements);
     array_release(&kept->kinds);
-    array_release(&kept->runs);
+    free(kept->elements);
 }
 
-static int are_ascending(const Array *numbers, Py_ssize_t below)
+int keep(Kept *kept, const Array *elements, const Array *runs, uint32_t kinds)
 {
-    const int32_t *number = ITEMS(*numbers, int32_t);
-    Py_ssize_t k;
-    for (k = 1; k < numbers->length; k++) {
-        if (number[k] <= number[k - 1]) {
-            return 0;
+    const PageArrays *page = &kept->page;
+    int32_t i;
+    if (!check_arrays(elements->length == page->n && kept->kinds.length == page->n && runs->length == page->r
+                      && page->n + 2 * page->r <= INT32_MAX)) {
+        return 0;
+    }
+    if ((kept->elements = malloc((size_t)(page->n + page->r + 1) * sizeof *kept->elements)) == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (i = 0; i < (int32_t)page->n; i++) {
+        if (ITEMS(*elements, uint8_t)[i] && (!kinds || ITEMS(kept->kinds, uint32_t)[i] & kinds)) {
+            kept->elements[kept->k++] = i;
         }
     }
-    return are_below(numbers, below);
-}
-
-int check_kept(const Kept *kept)
-{
-    return check_arrays(kept->kinds.length == kept->elements.length
-                        && kept->elements.length + 2 * kept->runs.length <= INT32_MAX
-                        && are_ascending(&kept->elements, kept->page.n) && are_ascending(&kept->runs, kept->page.r));
+    kept->runs = kept->elements + kept->k;
+    for (i = 0; i < (int32_t)page->r; i++) {
+        if (ITEMS(*runs, uint8_t)[i]) {
+            kept->runs[kept->s++] = i;
+        }
+    }
+    return 1;
 }
 
 int32_t join_items(const Kept *kept, int32_t *source, int32_t *ends)
 {
     const PageArrays *page = &kept->page;
-    Items items = {.page = page, .elements = ITEMS(kept->elements, int32_t), .runs = ITEMS(kept->runs, int32_t),
-                   .kinds = ITEMS(kept->kinds, uint8_t), .source = source,
-                   .ends = ends, .k = (int32_t)kept->elements.length, .is_separated = 1, .block = -1};
+    Items items = {.kept = kept, .page = page, .source = source, .ends = ends, .is_separated = 1, .block = -1};
     Py_ssize_t block = 0;
     int32_t next = 0, run = 0;
-    while (next < kept->elements.length || run < kept->runs.length) {
-        int is_element = run == kept->runs.length
-                         || (next < kept->elements.length && page->run_begin[items.elements[next]] <= items.runs[run]);
-        if (is_element) {
-            close_before(&items, page->end, items.elements[next]);
+    while (next < kept->k || run < kept->s) {
+        if (run == kept->s || (next < kept->k && page->run_begin[kept->elements[next]] <= kept->runs[run])) {
+            close_before(&items, page->end, kept->elements[next]);
             add_element(&items, next++);
         }
         else {
-            close_before(&items, page->run_end, items.runs[run]);
+            close_before(&items, page->run_end, kept->runs[run]);
             add_run(&items, run++, &block);
         }
     }
@@ -163,24 +164,121 @@ int32_t join_items(const Kept *kept, int32_t *source, int32_t *ends)
     return items.count;
 }
 
-/* join_items(page, elements: int32[k], kinds: uint8[k], runs: int32[s], source: int32[k + 2 s], ends of as
-              many) -> number of items
+/* join_items(page, kinds: uint32[n], elements: bool[n], runs: bool[r], source: int32[k + 2 s], ends of as many)
+              -> number of items
 
-   Writes what each item is made of: the number of an element, k + the number of a run, or why a line break is put in;
-   and the item after its contents. Elements and runs are ascending. */
+   Writes what each item is made of: the number of one of k elements, k + the number of one of s runs, or why a line break is
+   put in; and the item after its contents. */
 PyObject *core_join_items(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(kept_release) Kept kept = {0};
-    SCOPED(array_release) Array source = {0}, ends = {0};
+    SCOPED(array_release) Array elements = {0}, runs = {0}, source = {0}, ends = {0};
     int32_t count;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&", in_page, &kept.page, in_4, &kept.elements, in_1, &kept.kinds, in_4,
-                          &kept.runs, out_4, &source, out_4, &ends)
-        || !check_kept(&kept)
-        || !check_arrays(ends.length == source.length && source.length == kept.elements.length + 2 * kept.runs.length)) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&", in_page, &kept.page, in_4, &kept.kinds, in_1, &elements, in_1, &runs,
+                          out_4, &source, out_4, &ends)
+        || !keep(&kept, &elements, &runs, 0)
+        || !check_arrays(ends.length == source.length && source.length == kept.k + 2 * kept.s)) {
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
     count = join_items(&kept, ITEMS(source, int32_t), ITEMS(ends, int32_t));
     Py_END_ALLOW_THREADS
     return PyLong_FromLong(count);
+}
+
+/* The first marked item from one on, which is `at` unless that is before it; `count` without any. */
+static inline int32_t next_marked(const uint8_t *marks, Py_ssize_t count, int32_t at, int32_t from)
+{
+    const uint8_t *found = at < from && from < count ? memchr(marks + from, 1, (size_t)(count - from)) : NULL;
+    return at >= from ? at : found ? (int32_t)(found - marks) : (int32_t)count;
+}
+
+/* Bits of what is noted of an element: kept_items keeps it; it is seen; it holds something kept; it is in such code. */
+enum { STAYS = 1, IS_SEEN = 2, IS_FILLED = 4, IN_FILLED_CODE = 8 };
+
+/* Note what of the elements stays with some runs and media, see tamis.output.markup.kept_items, and the nearest block-level
+   element around each. */
+static void note_elements(const PageArrays *page, const uint32_t *kinds, const uint8_t *media, const uint8_t *runs,
+                          const uint8_t *in_block, uint8_t *notes, int32_t *border)
+{
+    int32_t i, run = 0, text = -1, ink = -1, medium = -1, rule = -1, after_rule = (int32_t)page->r;
+    int is_after_kept = 0; /* whether the last run before an element that is in a block is kept */
+    for (i = 0; i < (int32_t)page->n; i++) {
+        uint32_t kind = kinds[i];
+        uint8_t around = i ? notes[page->parent[i]] : IS_SEEN;
+        int is_seen = around & IS_SEEN && !(core_tables.tag_sets[page->tag[i]] & TAG_UNSEEN_TEXT);
+        int is_shown = is_seen && (kind & (IS_OMITTED | IN_PLAYER)) != IS_OMITTED, is_in_filled = is_shown && around & IS_FILLED;
+        int has_content, is_filled, is_in_code, stays;
+        text = next_marked(runs, page->r, text, page->run_begin[i]);
+        medium = next_marked(media, page->n, medium, i);
+        for (; run < page->run_begin[i]; run++) {
+            is_after_kept = in_block[run] ? runs[run] : is_after_kept;
+        }
+        has_content = text < page->run_end[i] || medium < page->end[i];
+        is_filled = is_shown && has_content;
+        is_in_code = kind & IN_CODE && (is_filled || around & IN_FILLED_CODE);
+        if (is_in_code && is_shown && kind & IS_LINE_OF_CODE) { /* maybe an empty one */
+            ink = next_marked(page->is_nonblank, page->r, ink, page->run_begin[i]);
+            is_filled |= ink >= page->run_end[i];
+        }
+        stays = is_filled || (is_in_filled && ((is_after_kept && kind & (IS_BREAK | IS_RULE)) || kind & IS_CELL));
+        if (stays && kind & IS_RULE) {
+            if (rule >= 0 && text == after_rule) { /* no text since the last one */
+                notes[rule] &= ~STAYS;
+            }
+            rule = i;
+            after_rule = text;
+        }
+        stays = (stays && (has_content || !(kind & IN_LAYOUT))) || (is_in_filled && kind & IS_MEDIA_PART) || media[i];
+        notes[i] = (uint8_t)(stays * STAYS | is_seen * IS_SEEN | is_filled * IS_FILLED | is_in_code * IN_FILLED_CODE);
+        border[i] = (kind & (IS_BLOCK | IS_VOID)) == IS_BLOCK || !i ? i : border[page->parent[i]];
+    }
+    if (rule >= 0 && after_rule == page->r) {
+        notes[rule] &= ~STAYS;
+    }
+}
+
+/* kept_items(page, kinds: uint32[n], media: bool[n], elements: bool[n], runs: bool[r]): marks the elements that stay with the
+              runs and media that do, and white space between blocks that is in code, or beside a picture and in the same
+              block-level element */
+PyObject *core_kept_items(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    PageArrays page;
+    SCOPED(array_release) Array kinds = {0}, media = {0}, elements = {0}, runs = {0};
+    SCOPED(free_memory) uint8_t *in_block = NULL;
+    SCOPED(free_memory) int32_t *border = NULL;
+    uint8_t *notes, *are_kept;
+    int32_t i, run;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_page, &page, in_4, &kinds, in_1, &media, out_1, &elements, out_1, &runs)
+        || !check_arrays(kinds.length == page.n && media.length == page.n && elements.length == page.n
+                         && runs.length == page.r)) {
+        return NULL;
+    }
+    if ((in_block = calloc((size_t)page.r + 1, 1)) == NULL || (border = malloc(sizeof *border * (size_t)page.n + 1)) == NULL) {
+        return PyErr_NoMemory();
+    }
+    notes = ITEMS(elements, uint8_t);
+    are_kept = ITEMS(runs, uint8_t);
+    Py_BEGIN_ALLOW_THREADS
+    for (i = 0; i < (int32_t)page.m; i++) {
+        memset(in_block + page.block_run_begin[i], 1, (size_t)(page.block_run_end[i] - page.block_run_begin[i]));
+    }
+    note_elements(&page, ITEMS(kinds, uint32_t), ITEMS(media, uint8_t), are_kept, in_block, notes, border);
+    for (run = 0; run < (int32_t)page.r; run++) {
+        are_kept[run] |= !in_block[run] && notes[page.run_node[run]] & IN_FILLED_CODE;
+    }
+    for (i = -1; (i = next_marked(ITEMS(media, uint8_t), page.n, -1, i + 1)) < page.n;) {
+        int is_picture = (ITEMS(kinds, uint32_t)[i] & IS_PICTURE) != 0;
+        for (run = page.run_begin[i] - 1; is_picture && run <= page.run_begin[i]; run++) {
+            if (run >= 0 && run < (int32_t)page.r && !in_block[run]) {
+                int32_t node = page.run_node[run];
+                are_kept[run] |= notes[node] & STAYS && border[node] == border[i];
+            }
+        }
+    }
+    for (i = 0; i < (int32_t)page.n; i++) {
+        notes[i] &= STAYS;
+    }
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
 }

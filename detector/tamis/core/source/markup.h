@@ -7,16 +7,33 @@
 enum { MAX_NESTING = 128 };         /* tamis.output.markup has the same number */
 enum { LINE_END = -2, CUT = -1 };   /* sources of line breaks: see tamis.output.markup */
 
-/* The arguments of core.join_items. */
+/* What an element is in plain text, and bits of what else it is: tamis.output.markup.item_kinds has the same. */
+enum { INLINE, CODE_LINE, QUOTATION, RUBY, READING, PARENTHESIS, WRITTEN, BREAK, BLOCK, PARAGRAPH, CODE, LIST, ITEM, TABLE,
+       ROW, CELL, ROLE = CELL };
+enum {
+    IS_WRITTEN = 1 << 4, IS_VOID = 1 << 5, IS_BLOCK = 1 << 6, IS_LINK = 1 << 7, IS_LINE = 1 << 8, /* in markup */
+    IS_BREAK = 1 << 9, IS_RULE = 1 << 10, IS_CELL = 1 << 11, IS_PICTURE = 1 << 12, IS_MEDIA_PART = 1 << 13, /* by its tag */
+    IN_PLAYER = 1 << 14, IN_CODE = 1 << 15, IS_LINE_OF_CODE = 1 << 16, IN_LAYOUT = 1 << 17, IS_OMITTED = 1 << 18
+};
+
+/* What is kept of a page: k elements and s runs, whose numbers ascend. */
 typedef struct {
     PageArrays page;
-    Array elements, kinds, runs; /* int32[k], ascending; uint8[k]; int32[s], ascending */
+    Array kinds;              /* uint32[n] */
+    int32_t *elements, *runs; /* in one piece of memory */
+    int32_t k, s;
 } Kept;
 
 void kept_release(Kept *kept);
 
-/* Whether the arrays fit each other; sets a ValueError if not. */
-int check_kept(const Kept *kept);
+/* Fill in the numbers of the elements (bool[n]) and runs (bool[r]) that are kept, but for elements without one of some bits of
+   `kinds`, 0 for all. 0 with an exception set if the arrays do not fit each other. */
+int keep(Kept *kept, const Array *elements, const Array *runs, uint32_t kinds);
+
+static inline uint32_t kind_of(const Kept *kept, int32_t number)
+{
+    return ITEMS(kept->kinds, uint32_t)[kept->elements[number]];
+}
 
 /* Join elements and runs to items: write what each is made of, and the item after its contents, to arrays of k + 2 s
    numbers. Returns the number of items. */

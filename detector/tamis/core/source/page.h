@@ -32,6 +32,10 @@ typedef struct {
 int in_page(PyObject *capsule, void *page);
 int in_values(PyObject *capsule, void *values);
 
+/* Borrow the texts of a dictionary by number, below `count`; `size` grows by their length, and spans are NULL without any.
+   0 with an exception set. */
+int borrow_texts(PyObject *texts, Py_ssize_t count, Span **spans, size_t *size);
+
 /* Whether all numbers, of 4 or 8 bytes, are below n. */
 int are_below(const Array *numbers, Py_ssize_t n);
 

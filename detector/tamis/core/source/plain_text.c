@@ -1,10 +1,6 @@
 /* Plain text of the kept elements and runs of a page, for tamis.output.text, which says where its lines end. */
 #include "markup.h"
 
-/* What an element is in plain text; tamis.output.markup has the same order. */
-enum { INLINE, CODE_LINE, QUOTATION, RUBY, READING, PARENTHESIS, WRITTEN, BREAK, BLOCK, PARAGRAPH, CODE, LIST, ITEM, TABLE,
-       ROW, CELL };
-
 /* The list and the table around a paragraph, as items of the markup; -1 for none. */
 typedef struct {
     int32_t list; /* the outermost */
@@ -22,14 +18,12 @@ typedef struct {
 
 typedef struct {
     const Kept *kept;
-    const uint8_t *roles;
     const Span *run_texts, *element_texts; /* of runs and elements that are not written as they stand; NULL for none */
     const int32_t *source, *ends;
     int32_t *outer, *paragraphs_in; /* of each item: that of a list around it; paragraphs in it */
     int32_t count, outside_cells;   /* of the items; paragraphs outside cells */
     Span text;                      /* of the page, from a character on */
     int64_t character;
-    const int64_t *run_offset;
     char *start, *to;
     Paragraph *paragraphs;
     size_t used, capacity; /* of the paragraphs, in bytes */
@@ -44,6 +38,11 @@ typedef struct {
         Place place;
     } open[MAX_NESTING + 2];
 } Writer;
+
+static uint32_t role_of(const Writer *w, int32_t source)
+{
+    return kind_of(w->kept, source) & ROLE;
+}
 
 static void write_span(Writer *w, Span text)
 {
@@ -84,7 +83,7 @@ static int add_paragraph(Writer *w)
     else {
         w->outside_cells++;
     }
-    if (w->now.block >= 0 && w->source[w->now.block] >= 0 && w->roles[w->source[w->now.block]] == PARAGRAPH) {
+    if (w->now.block >= 0 && w->source[w->now.block] >= 0 && role_of(w, w->source[w->now.block]) == PARAGRAPH) {
         int32_t item = w->now.place.item;
         for (; item >= 0; item = w->outer[item]) {
             w->paragraphs_in[item]++;
@@ -158,30 +157,30 @@ static int add_written(Writer *w, int32_t item, Span text)
 
 static int32_t run_of(const Writer *w, int32_t source)
 {
-    return ITEMS(w->kept->runs, int32_t)[source - w->kept->elements.length];
+    return w->kept->runs[source - w->kept->k];
 }
 
 /* What is written instead of an element or run; without a beginning if it is written as it stands. */
 static Span written_instead(const Writer *w, int32_t source)
 {
     const Span none = {NULL, NULL};
-    if (source >= w->kept->elements.length) {
+    if (source >= w->kept->k) {
         return w->run_texts != NULL ? w->run_texts[run_of(w, source)] : none;
     }
-    return w->element_texts != NULL ? w->element_texts[ITEMS(w->kept->elements, int32_t)[source]] : none;
+    return w->element_texts != NULL ? w->element_texts[w->kept->elements[source]] : none;
 }
 
 /* The text of a run, or what is written instead of an element. */
 static Span text_of(Writer *w, int32_t source)
 {
     Span text = written_instead(w, source);
-    if (text.begin == NULL && source >= w->kept->elements.length) {
-        int32_t run = run_of(w, source);
-        skip_characters(&w->text, w->run_offset[run] - w->character);
+    if (text.begin == NULL && source >= w->kept->k) {
+        const int64_t *offset = w->kept->page.run_offset + run_of(w, source);
+        skip_characters(&w->text, offset[0] - w->character);
         text.begin = w->text.begin;
-        skip_characters(&w->text, w->run_offset[run + 1] - w->run_offset[run]);
+        skip_characters(&w->text, offset[1] - offset[0]);
         text.end = w->text.begin;
-        w->character = w->run_offset[run + 1];
+        w->character = offset[1];
     }
     return text;
 }
@@ -228,7 +227,7 @@ static void open_quotation(Writer *w, int32_t item, const char *before, const ch
 }
 
 /* Change what is around the paragraphs in a list, an item of one, or a part of a table. */
-static void enter(Writer *w, int32_t item, uint8_t role)
+static void enter(Writer *w, int32_t item, uint32_t role)
 {
     Place *place = &w->now.place;
     int is_in_cell = place->is_data && place->cell >= 0;
@@ -285,11 +284,11 @@ static int close_lines(Writer *w, const char *code, int *depth, const int32_t *e
 static void write_code(Writer *w, int32_t block)
 {
     char *code = w->to, *begins[MAX_NESTING + 2];
-    int32_t item, ends[MAX_NESTING + 2], k = (int32_t)w->kept->elements.length;
+    int32_t item, ends[MAX_NESTING + 2], k = w->kept->k;
     int depth = 0, is_after_border = 1; /* of the code or of a line, where a line feed in the text says nothing */
     for (item = block + 1; item < w->ends[block]; item++) {
         int32_t source = w->source[item];
-        uint8_t role = source >= 0 && source < k ? w->roles[source] : BREAK;
+        uint32_t role = source >= 0 && source < k ? role_of(w, source) : BREAK;
         is_after_border |= close_lines(w, code, &depth, ends, begins, item);
         if (source >= k || role == WRITTEN) {
             Span text = text_of(w, source);
@@ -342,7 +341,7 @@ static int add_code(Writer *w, int32_t item)
 static int32_t begin_element(Writer *w, int32_t item, int32_t number)
 {
     Span text = written_instead(w, number);
-    uint8_t role = w->roles[number];
+    uint32_t role = role_of(w, number);
     int32_t inner;
     switch (role) {
     case INLINE:
@@ -357,7 +356,7 @@ static int32_t begin_element(Writer *w, int32_t item, int32_t number)
     case RUBY:
         for (inner = item + 1; inner < w->ends[item]; inner++) {
             int32_t source = w->source[inner];
-            if (source >= 0 && source < w->kept->elements.length && w->roles[source] == PARENTHESIS) {
+            if (source >= 0 && source < w->kept->k && role_of(w, source) == PARENTHESIS) {
                 break;
             }
         }
@@ -393,7 +392,7 @@ static int32_t begin_element(Writer *w, int32_t item, int32_t number)
 /* Write the paragraphs one after the other; 0 without memory. */
 static int write_paragraphs(Writer *w)
 {
-    int32_t item = 0, k = (int32_t)w->kept->elements.length;
+    int32_t item = 0, k = w->kept->k;
     w->now = (Paragraph){.block = -1, .place = {-1, -1, -1, -1, -1, 0}};
     while (item >= 0 && item < w->count) {
         int32_t source = w->source[item];
@@ -440,14 +439,14 @@ static const char *separator(const Writer *w, const Paragraph *one, const Paragr
 
 static int32_t element_of(const Writer *w, int32_t item)
 {
-    return item < 0 ? -1 : ITEMS(w->kept->elements, int32_t)[w->source[item]];
+    return item < 0 ? -1 : w->kept->elements[w->source[item]];
 }
 
 /* The block of the page where a paragraph begins. */
 static int32_t block_of(const Writer *w, const Paragraph *paragraph)
 {
     const PageArrays *page = &w->kept->page;
-    int32_t source = w->source[paragraph->first], k = (int32_t)w->kept->elements.length;
+    int32_t source = w->source[paragraph->first], k = w->kept->k;
     int32_t run = source >= k ? run_of(w, source) : page->run_begin[element_of(w, paragraph->first)];
     int32_t begin = 0, end = (int32_t)page->m - 1;
     while (begin < end) {
@@ -507,42 +506,15 @@ static PyObject *joined(const Writer *w)
     return pair(text, fields);
 }
 
-/* Borrow the texts of a dictionary by number, below `count`; `size` grows by their length, and spans are NULL without any.
-   0 with an exception set. */
-static int borrow_texts(PyObject *texts, Py_ssize_t count, Span **spans, size_t *size)
-{
-    PyObject *key, *value;
-    Py_ssize_t at = 0, length;
-    if (!PyDict_Check(texts)) {
-        PyErr_SetString(PyExc_TypeError, "texts must be a dictionary");
-        return 0;
-    }
-    if (PyDict_Size(texts) && (*spans = calloc((size_t)count + 1, sizeof **spans)) == NULL) {
-        PyErr_NoMemory();
-        return 0;
-    }
-    while (PyDict_Next(texts, &at, &key, &value)) {
-        Py_ssize_t number = PyLong_AsSsize_t(key);
-        const char *text;
-        if ((number == -1 && PyErr_Occurred()) || !check_arrays(number >= 0 && number < count)
-            || (text = PyUnicode_AsUTF8AndSize(value, &length)) == NULL) {
-            return 0;
-        }
-        (*spans)[number] = (Span){(const unsigned char *)text, (const unsigned char *)text + length};
-        *size += (size_t)length + 1;
-    }
-    return 1;
-}
-
 /* The lines of all blocks of code that are in no other one, and of each its element, and where it begins and ends. */
 static PyObject *codes(Writer *w)
 {
-    int32_t item = 0, k = (int32_t)w->kept->elements.length, fields[3];
+    int32_t item = 0, k = w->kept->k, fields[3];
     SCOPED(free_memory) char *found = NULL;
     size_t capacity = 0, used = 0;
     while (item < w->count) {
         int32_t source = w->source[item];
-        if (source < 0 || source >= k || w->roles[source] != CODE) {
+        if (source < 0 || source >= k || role_of(w, source) != CODE) {
             item++;
             continue;
         }
@@ -564,42 +536,38 @@ static PyObject *codes(Writer *w)
 static PyObject *write_text(PyObject *arguments, int is_code)
 {
     SCOPED(kept_release) Kept kept = {0};
-    SCOPED(array_release) Array roles = {0}, run_offset = {0};
+    SCOPED(array_release) Array elements = {0}, runs = {0};
     SCOPED(free_memory) Span *run_texts = NULL;
     SCOPED(free_memory) Span *element_texts = NULL;
     SCOPED(free_memory) int32_t *items = NULL;
     SCOPED(free_memory) char *written = NULL;
     SCOPED(free_memory) Paragraph *paragraphs = NULL;
     PyObject *texts_of_runs, *texts_of_elements;
-    Span text;
     Writer w = {.kept = &kept};
     size_t room, size = 0;
     int is_written;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&OO", in_page, &kept.page, in_4, &kept.elements, in_1, &kept.kinds, in_4,
-                          &kept.runs, in_1, &roles, in_text, &text, in_8, &run_offset, &texts_of_runs, &texts_of_elements)
-        || !check_kept(&kept)
-        || !check_arrays(roles.length == kept.elements.length && run_offset.length == kept.page.r + 1)
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&OO", in_page, &kept.page, in_4, &kept.kinds, in_1, &elements, in_1, &runs,
+                          &texts_of_runs, &texts_of_elements)
+        || !keep(&kept, &elements, &runs, is_code ? 0 : ROLE | IS_LINE)
         || !borrow_texts(texts_of_runs, kept.page.r, &run_texts, &size)
         || !borrow_texts(texts_of_elements, kept.page.n, &element_texts, &size)) {
         return NULL;
     }
-    room = (size_t)kept.elements.length + 2 * (size_t)kept.runs.length + 1;
-    size += (size_t)(text.end - text.begin) + 8 * room; /* the signs of a quotation, and spaces before them */
+    room = (size_t)kept.k + 2 * (size_t)kept.s + 1;
+    size += (size_t)(kept.page.text.end - kept.page.text.begin) + 8 * room; /* the signs of a quotation, and spaces before them */
     if (!check_arrays(size <= INT32_MAX)) {
         return NULL;
     }
     if ((items = calloc(4 * room, sizeof *items)) == NULL || (written = malloc(size)) == NULL) {
         return PyErr_NoMemory();
     }
-    w.roles = ITEMS(roles, uint8_t);
     w.run_texts = run_texts;
     w.element_texts = element_texts;
     w.source = items;
     w.ends = items + room;
     w.outer = items + 2 * room;
     w.paragraphs_in = items + 3 * room;
-    w.text = text;
-    w.run_offset = ITEMS(run_offset, int64_t);
+    w.text = kept.page.text;
     w.start = w.to = written;
     Py_BEGIN_ALLOW_THREADS
     w.count = join_items(&kept, items, items + room);
@@ -609,11 +577,12 @@ static PyObject *write_text(PyObject *arguments, int is_code)
     return is_code ? codes(&w) : is_written ? joined(&w) : PyErr_NoMemory();
 }
 
-/* plain_text(page, elements: int32[k], kinds: uint8[k], runs: int32[s], roles: uint8[k], text as the runs are written,
-              run_offset: int64[r + 1] in it, texts by run, texts by element) -> (text as UTF-8, int32[p, 5])
+/* plain_text(page, kinds: uint32[n], elements: bool[n], runs: bool[r], texts by run, texts by element)
+              -> (text as UTF-8, int32[p, 5])
 
    Of each paragraph: the block of the page where it begins, the data table and the cell that it is in, or -1, and where it
-   begins and ends in the text. An element has a text if that is written instead of its contents, or is its label. */
+   begins and ends in the text. Runs with a text are written so; an element has one if that is written instead of its contents,
+   or is its label. */
 PyObject *core_plain_text(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     return write_text(arguments, 0);

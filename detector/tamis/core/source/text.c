@@ -1,5 +1,5 @@
 /* Scans over the text of a page, for tamis.page.text and Page.block_texts. */
-#include "core.h"
+#include "page.h"
 
 enum { SPACE, UNSPACED, LETTER, UPPER, DIGIT, COMMA, SENTENCE_END, OTHER, KINDS };
 
@@ -198,47 +198,82 @@ void skip_characters(Span *text, int64_t characters)
     }
 }
 
-/* Returns the length written, or -1 where the blocks do not follow each other. `to` holds a byte more for each block than
-   the text has. */
-static Py_ssize_t write_blocks(char *to, Span text, const Array *offsets, const Array *begins, const Array *ends)
+int borrow_texts(PyObject *texts, Py_ssize_t count, Span **spans, size_t *size)
 {
-    const int64_t *offset = ITEMS(*offsets, int64_t);
+    PyObject *key, *value;
+    Py_ssize_t at = 0, length;
+    if (!PyDict_Check(texts)) {
+        PyErr_SetString(PyExc_TypeError, "texts must be a dictionary");
+        return 0;
+    }
+    if (PyDict_Size(texts) && (*spans = calloc((size_t)count + 1, sizeof **spans)) == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    while (PyDict_Next(texts, &at, &key, &value)) {
+        Py_ssize_t number = PyLong_AsSsize_t(key);
+        const char *text;
+        if ((number == -1 && PyErr_Occurred()) || !check_arrays(number >= 0 && number < count)
+            || (text = PyUnicode_AsUTF8AndSize(value, &length)) == NULL) {
+            return 0;
+        }
+        (*spans)[number] = (Span){(const unsigned char *)text, (const unsigned char *)text + length};
+        *size += (size_t)length + 1;
+    }
+    return 1;
+}
+
+/* Returns the length written, or -1 where blocks or runs do not follow each other. `to` holds a byte more for each block than
+   the page and the texts of runs have. */
+static Py_ssize_t write_blocks(char *to, const PageArrays *page, const Span *texts)
+{
     char *start = to;
-    int64_t place = 0;
+    Span text = page->text;
+    int64_t place = 0; /* of the text, in characters */
+    int32_t run = 0;
     Py_ssize_t b;
-    for (b = 0; b < begins->length; b++) {
-        int32_t first = ITEMS(*begins, int32_t)[b], end = ITEMS(*ends, int32_t)[b];
-        int64_t characters;
+    for (b = 0; b < page->m; b++) {
+        char *block = to;
         int is_spaced = 0;
-        if (first < 0 || end < first || end >= offsets->length || offset[first] < place
-            || offset[end] < offset[first]) {
+        if (page->block_run_begin[b] < run) {
             return -1;
         }
-        skip_characters(&text, offset[first] - place);
-        characters = skip_white_space(&text, offset[end] - offset[first]);
-        to = copy_words(to, &text, characters, &is_spaced);
+        for (run = page->block_run_begin[b]; run < page->block_run_end[b]; run++) {
+            int is_other = texts != NULL && texts[run].begin != NULL;
+            Span other = is_other ? texts[run] : text, *from = is_other ? &other : &text;
+            int64_t characters = page->run_offset[run + 1] - page->run_offset[run];
+            if (page->run_offset[run] < place || characters < 0) {
+                return -1;
+            }
+            skip_characters(&text, page->run_offset[run] - place);
+            place = page->run_offset[is_other ? run : run + 1];
+            characters = is_other ? INT64_MAX : characters;
+            characters = to == block ? skip_white_space(from, characters) : characters;
+            to = copy_words(to, from, characters, &is_spaced);
+        }
         *to++ = '\n';
-        place = offset[end];
     }
     return to - start;
 }
 
-/* block_texts(text, run_offset: int64[r + 1], begin: int32[m], end: int32[m]) -> str, a line per block */
+/* block_texts(page, texts by run of what is not written as it stands) -> str, a line per block */
 PyObject *core_block_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array run_offset = {0}, begin = {0}, end = {0};
+    PageArrays page;
+    SCOPED(free_memory) Span *texts = NULL;
     SCOPED(free_memory) char *written = NULL;
-    Span text;
+    PyObject *texts_of_runs;
     Py_ssize_t length;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_text, &text, in_8, &run_offset, in_4, &begin, in_4, &end)
-        || !check_tables(core_tables.character_properties != NULL) || !check_arrays(begin.length == end.length)) {
+    size_t size = 0;
+    if (!PyArg_ParseTuple(arguments, "O&O", in_page, &page, &texts_of_runs)
+        || !borrow_texts(texts_of_runs, page.r, &texts, &size)) {
         return NULL;
     }
-    if ((written = malloc((size_t)(text.end - text.begin) + 2 * (size_t)begin.length + 1)) == NULL) {
+    if ((written = malloc(size + (size_t)(page.text.end - page.text.begin) + (size_t)page.m + 1)) == NULL) {
         return PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS
-    length = write_blocks(written, text, &run_offset, &begin, &end);
+    length = write_blocks(written, &page, texts);
     Py_END_ALLOW_THREADS
     if (!check_arrays(length >= 0)) {
         return NULL;

@@ -31,8 +31,9 @@ from tamis.output.markdown.blocks import (
 from tamis.output.markdown.escaping import write_code_span, write_formula
 from tamis.output.markdown.paragraph import Line, Mark
 from tamis.output.markup import Box, read_markup
-from tamis.output.runs import LINE_SEPARATOR, QUOTED, RAISED, RAISED_SIGNS
+from tamis.output.runs import QUOTED, RAISED, RAISED_SIGNS
 from tamis.output.tables import is_callout
+from tamis.page.text import LINE_SEPARATOR
 from tamis.page.tree import BLOCK_LEVEL
 
 if TYPE_CHECKING:
