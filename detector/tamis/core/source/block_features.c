@@ -58,6 +58,7 @@ static void look_at_elements(Features *f)
         uint32_t flags = sets_of(page->tag[i]);
         Element *element = &f->elements[i], *above = &f->elements[i ? page->parent[i] : 0];
         uint64_t classes = 0;
+        int group = core_tables.tag_groups[page->tag[i]];
         for (k = page->attribute_begin[i]; k < page->attribute_begin[i + 1]; k++) {
             classes += (uint64_t)f->class_signature[page->first[k]];
             element->hidden |= f->hides[page->first[k]];
@@ -66,6 +67,10 @@ static void look_at_elements(Features *f)
         element->hidden |= above->hidden;
         element->linked = (uint8_t)(above->linked | HAS(flags, IS_LINK));
         element->emphasised = (uint8_t)(above->emphasised | HAS(flags, IS_EMPHASIS));
+        element->enclosing = above->enclosing;
+        if (group < GROUPS && ENCLOSING_OF(above->enclosing, group) < MAX_ENCLOSING) {
+            element->enclosing += (uint64_t)1 << 2 * group;
+        }
         above->children += i > 0;
         for (k = 0; k < COUNTED_SETS; k++) {
             f->tag_sums[(i + 1) * COUNTED_SETS + k] = f->tag_sums[i * COUNTED_SETS + k] + (int32_t)HAS(flags, k);
@@ -187,28 +192,7 @@ static void find_owners(Features *f)
                 f->blocks[b].owner = page->run_node[k];
             }
         }
-    }
-}
-
-#define MAX_ENCLOSING 3
-
-/* Count the elements of each group around each block. */
-static void count_enclosing(Features *f)
-{
-    const PageArrays *page = &f->page;
-    Py_ssize_t i, b;
-    for (i = 0; i < page->n; i++) {
-        uint8_t *counts = f->elements[i].enclosing;
-        int group = core_tables.tag_groups[page->tag[i]];
-        if (i) {
-            memcpy(counts, f->elements[page->parent[i]].enclosing, GROUPS);
-        }
-        if (group < GROUPS && counts[group] < MAX_ENCLOSING) {
-            counts[group]++;
-        }
-    }
-    for (b = 0; b < page->m; b++) {
-        memcpy(f->blocks[b].enclosing, f->elements[f->blocks[b].owner].enclosing, GROUPS);
+        f->blocks[b].enclosing = f->elements[f->blocks[b].owner].enclosing;
     }
 }
 
@@ -258,8 +242,8 @@ int features_measure(Features *f)
         || (regions = number_regions(f, keys, first)) < 0) {
         return -1;
     }
-    count_enclosing(f);
     look_at_blocks(f);
+    describe_for_neighbours(f);
     sum_odds(f);
     return describe_regions(f, regions);
 }
@@ -280,27 +264,28 @@ static int allocate(Features *f, size_t characters)
 {
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, a = (size_t)f->page.a, r = (size_t)f->page.r;
     size_t names = MAX_NAME_PARTS * a, words = MAX_WORDS * m, values = (size_t)f->page.values.begin[f->page.values.d];
-    size_t wide = sizeof(Block) * m + sizeof(Element) * (n + 1) + 8 * (COUNTS * (r + 1) + a);
-    size_t narrow = 4 * (COUNTED_SETS * (n + 1) + n + OF_CONTAINER * n) + a;
-    char *at = f->zeroed = calloc(1, wide + narrow);
-    char *scratch = f->scratch = malloc(4 * (m + words + 2 * names) + characters + values + 1);
-    if (at == NULL || scratch == NULL) {
+    char *zeroed = f->zeroed = calloc(1, sizeof(Block) * m + sizeof(Element) * (n + 1) + 9 * a);
+    char *scratch = f->scratch = malloc(8 * COUNTS * (r + 1) + 4 * (COUNTED_SETS * (n + 1) + n + OF_CONTAINER * n)
+                                        + 4 * (m + words + 2 * names) + characters + values);
+    if (zeroed == NULL || scratch == NULL) {
         return -1;
     }
-    CARVE(at, f->blocks, m);
-    CARVE(at, f->elements, n + 1);
-    CARVE(at, f->totals, COUNTS * (r + 1));
-    CARVE(at, f->class_signature, a);
-    CARVE(at, f->tag_sums, COUNTED_SETS * (n + 1));
-    CARVE(at, f->container_of, n);
-    CARVE(at, f->described, OF_CONTAINER * n);
-    CARVE(at, f->hides, a);
+    CARVE(zeroed, f->blocks, m);
+    CARVE(zeroed, f->elements, n + 1);
+    CARVE(zeroed, f->class_signature, a);
+    CARVE(zeroed, f->hides, a);
+    CARVE(scratch, f->totals, COUNTS * (r + 1));
+    CARVE(scratch, f->tag_sums, COUNTED_SETS * (n + 1));
+    CARVE(scratch, f->container_of, n);
+    CARVE(scratch, f->described, OF_CONTAINER * n);
     CARVE(scratch, f->words_per_block, m);
     CARVE(scratch, f->words, words);
     CARVE(scratch, f->name_elements, names);
     CARVE(scratch, f->names, names);
     CARVE(scratch, f->small, characters);
     CARVE(scratch, f->stable, values);
+    memset(f->totals, 0, sizeof *f->totals * COUNTS);
+    memset(f->tag_sums, 0, sizeof *f->tag_sums * COUNTED_SETS);
     return 0;
 }
 

@@ -32,7 +32,7 @@ enum { IS_NAMING = 1, IS_CLASS = 2, IS_HIDING = 4, HIDES_IF_TRUE = 8, IS_STYLE =
 enum { LEVELS = 6, OF_CONTAINER = 15, TAGGED_LEVELS = 3, CONTAINER_TAGS = 5, OF_REGION = 10 };
 enum { ENCLOSING = 18, OF_WORDING = ENCLOSING + GROUPS + 6, OF_POSITION = 14, OF_NEIGHBOURS = 21 };
 enum { OF_CONTAINERS = LEVELS * (OF_CONTAINER + 1) + TAGGED_LEVELS * CONTAINER_TAGS };
-enum { OF_WORDS = 4, NAME_LEVELS = 4, OF_TOKENS = OF_WORDS + 4 + NAME_LEVELS };
+enum { OF_NEIGHBOUR = 6, OF_WORDS = 4, NAME_LEVELS = 4, OF_TOKENS = OF_WORDS + 4 + NAME_LEVELS };
 enum { FEATURES = OF_WORDING + OF_POSITION + OF_CONTAINERS + OF_NEIGHBOURS + OF_REGION + OF_TOKENS };
 enum { PAGE_FEATURES = 24 };
 
@@ -48,14 +48,16 @@ typedef struct {
     int32_t region;           /* the kind of region that it is in */
     int32_t container;       /* the innermost */
     int32_t owner;           /* the element of the run with the most letters and digits, of several the first */
-    float words[OF_WORDS];  /* total, mean, lowest and highest log-odds of its words */
-    uint8_t enclosing[GROUPS]; /* as of its owner */
+    float words[OF_WORDS];   /* total, mean, lowest and highest log-odds of its words */
+    float known[OF_NEIGHBOUR]; /* features of its neighbours, and its own */
+    uint64_t enclosing;      /* as of its owner */
     uint8_t borders;         /* BORDERS, what its first and last character are, as bits */
 } Block;
 
 /* What is known of an element. */
 typedef struct {
     uint64_t signature;
+    uint64_t enclosing;           /* elements of each group around it, itself included: MAX_ENCLOSING at most, two bits each */
     double own, closed;           /* log-odds of its names, and of elements that end before it */
     double path, lowest, highest; /* sum of the log-odds from the root to it, and the lowest and highest of them */
     double penalty;               /* of a section that starts directly in it */
@@ -64,7 +66,6 @@ typedef struct {
     int32_t parts, most_alike;    /* children with text, and the most of its children that are alike */
     int32_t cells;                /* of tables up to it, itself included, in document order */
     uint8_t hidden, linked, emphasised, is_described;
-    uint8_t enclosing[GROUPS]; /* it, and the elements of each group around it, a few at most */
 } Element;
 
 enum { USES, WORD_ODDS, NAME_ODDS, BORROWED };
@@ -82,13 +83,13 @@ typedef struct {
     char *zeroed;               /* memory of the arrays up to `hides` */
     Block *blocks;              /* m */
     Element *elements;          /* n + 1 */
-    int64_t *totals;            /* COUNTS for each of r + 1 borders of runs */
     int64_t *class_signature;   /* a */
+    uint8_t *hides;             /* a */
+    char *scratch;              /* memory of the arrays below, never zeroed as it is large */
+    int64_t *totals;            /* COUNTS for each of r + 1 borders of runs */
     int32_t *tag_sums;          /* COUNTED_SETS for each of n + 1 borders of elements */
     int32_t *container_of;      /* n */
     float *described;           /* [n][OF_CONTAINER]: features of containers that are described */
-    uint8_t *hides;             /* a */
-    char *scratch;              /* memory of the arrays below, never zeroed as it is large */
     int32_t *words_per_block;   /* m */
     uint32_t *words;            /* of the blocks, one after the other: entries of tables */
     int32_t *name_elements;     /* element of each name */
@@ -119,6 +120,9 @@ void features_of_block(const Features *f, Py_ssize_t b, float *row);
 
 /* Write PAGE_FEATURES in single precision. */
 void features_of_page(const Features *f, double *to);
+
+/* Describe the blocks as their neighbours' features do. */
+void describe_for_neighbours(Features *f);
 
 /* Read what the first and last characters of the blocks are. */
 void read_borders(Features *f);
@@ -151,9 +155,12 @@ static inline int is_long(const Features *f, Py_ssize_t block)
            && (double)count_of(f, block, LINKED) / (double)(characters > 1 ? characters : 1) < 0.3;
 }
 
+#define MAX_ENCLOSING 3
+#define ENCLOSING_OF(enclosing, group) ((enclosing) >> 2 * (group) & MAX_ENCLOSING)
+
 static inline int is_enclosed(const Features *f, int group, Py_ssize_t block)
 {
-    return f->blocks[block].enclosing[group] > 0;
+    return ENCLOSING_OF(f->blocks[block].enclosing, group) > 0;
 }
 
 static inline int in_heading(const Features *f, Py_ssize_t block)
@@ -173,7 +180,7 @@ static inline double log_of(double x)
             return features_logarithms[whole];
         }
     }
-    return log1p(x);
+    return log(1 + x); /* in single precision the same as log1p, which takes longer */
 }
 
 /* Read the leading words of each block, MAX_WORDS at most, and count the title's words in it: the first 64 of them count. */

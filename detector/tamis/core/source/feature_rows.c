@@ -44,30 +44,35 @@ void read_borders(Features *f)
 
 static void write_wording(const Features *f, Py_ssize_t b, float *row)
 {
-    static const int shared[] = {LINKED, EMPHASISED, UPPER_CASE, DIGITS, SYMBOLS, LETTERS};
+    static const int shared[] = {EMPHASISED, UPPER_CASE, DIGITS, SYMBOLS, LETTERS};
     const PageArrays *page = &f->page;
     const Block *block = &f->blocks[b];
     double characters = larger((double)count_of(f, b, CHARACTERS), 1), words = larger((double)count_of(f, b, WORDS), 0.5);
     double commas = (double)count_of(f, b, COMMAS), ends = (double)count_of(f, b, SENTENCE_ENDS);
     Py_ssize_t node = page->block_node[b];
+    uint64_t left;
     int k;
     row[0] = (float)log_of((double)count_of(f, b, CHARACTERS));
-    row[1] = (float)log_of((double)count_of(f, b, WORDS));
+    row[1] = block->known[0];
     row[2] = (float)smaller(characters / words, 20);
-    for (k = 0; k < 6; k++) {
-        row[3 + k] = (float)((double)count_of(f, b, shared[k]) / characters);
+    row[3] = block->known[1];
+    for (k = 0; k < 5; k++) {
+        row[4 + k] = (float)((double)count_of(f, b, shared[k]) / characters);
     }
     row[9] = (float)smaller(commas / words, 2);
-    row[10] = (float)smaller(ends / words, 2);
+    row[10] = block->known[2];
     row[11] = (float)log_of(commas);
     row[12] = (float)log_of(ends);
     for (k = 0; k < BORDERS; k++) {
         row[FIRST_BORDER + k] = (float)(block->borders >> k & 1);
     }
-    for (k = 0; k < GROUPS; k++) {
-        row[ENCLOSING + k] = block->enclosing[k];
+    row += ENCLOSING;
+    memset(row, 0, sizeof *row * GROUPS);
+    for (left = block->enclosing; left; left &= ~((uint64_t)MAX_ENCLOSING << 2 * k)) { /* a few of the groups */
+        k = __builtin_ctzll(left) / 2;
+        row[k] = (float)ENCLOSING_OF(left, k);
     }
-    row += ENCLOSING + GROUPS;
+    row += GROUPS;
     row[0] = f->elements[f->blocks[b].owner].hidden;
     row[1] = (float)log_of(page->depth[f->blocks[b].owner]);
     row[2] = (float)log_of(f->tag_sums[(Py_ssize_t)page->end[node] * COUNTED_SETS + IS_LINK]
@@ -120,34 +125,31 @@ static void write_position(const Features *f, Py_ssize_t b, float *row)
 
 /* ---- The blocks around it in reading order */
 
-enum { OF_NEIGHBOUR = 6, WINDOWS = 3, OF_WINDOW = 3 };
+enum { WINDOWS = 3, OF_WINDOW = 3 };
 
-static void write_neighbour(const Features *f, Py_ssize_t b, float *row)
+void describe_for_neighbours(Features *f)
 {
-    double words;
-    int k;
-    for (k = 0; k < OF_NEIGHBOUR; k++) {
-        row[k] = OUTSIDE;
+    Py_ssize_t b;
+    for (b = 0; b < f->page.m; b++) {
+        float *to = f->blocks[b].known;
+        double words = (double)count_of(f, b, WORDS);
+        to[0] = (float)log_of(words);
+        to[1] = (float)((double)count_of(f, b, LINKED) / larger((double)count_of(f, b, CHARACTERS), 1));
+        to[2] = (float)smaller((double)count_of(f, b, SENTENCE_ENDS) / larger(words, 0.5), 2);
+        to[3] = (float)in_heading(f, b);
+        to[4] = (float)is_enclosed(f, P, b);
+        to[5] = (float)is_enclosed(f, LI, b);
     }
-    if (b < 0 || b >= f->page.m) {
-        return;
-    }
-    words = (double)count_of(f, b, WORDS);
-    row[0] = (float)log_of(words);
-    row[1] = (float)((double)count_of(f, b, LINKED) / larger((double)count_of(f, b, CHARACTERS), 1));
-    row[2] = (float)smaller((double)count_of(f, b, SENTENCE_ENDS) / larger(words, 0.5), 2);
-    row[3] = (float)in_heading(f, b);
-    row[4] = (float)is_enclosed(f, P, b);
-    row[5] = (float)is_enclosed(f, LI, b);
 }
 
 static void write_neighbours(const Features *f, Py_ssize_t b, float *row)
 {
     static const int windows[WINDOWS] = {5, 15, 40};
+    static const float outside[OF_NEIGHBOUR] = {OUTSIDE, OUTSIDE, OUTSIDE, OUTSIDE, OUTSIDE, OUTSIDE};
     Py_ssize_t m = f->page.m;
     int w;
-    write_neighbour(f, b - 1, row);
-    write_neighbour(f, b + 1, row + OF_NEIGHBOUR);
+    memcpy(row, b > 0 ? f->blocks[b - 1].known : outside, sizeof outside);
+    memcpy(row + OF_NEIGHBOUR, b + 1 < m ? f->blocks[b + 1].known : outside, sizeof outside);
     row += 2 * OF_NEIGHBOUR;
     for (w = 0; w < WINDOWS; w++, row += OF_WINDOW) {
         Py_ssize_t begin = b < windows[w] ? 0 : b - windows[w], end = m - b <= windows[w] ? m : b + windows[w] + 1;

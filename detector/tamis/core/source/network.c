@@ -3,7 +3,7 @@
    page, and one logit per block, of the probability of content. */
 #include "network.h"
 
-enum { TILE = 8 };                      /* blocks that are computed at a time */
+enum { TILE = 16, SHARE = 8 };          /* blocks that are computed at a time; those whose first layer has one quantum */
 enum { UNITS = 64, GATES = 3 * UNITS }; /* of a layer, and of a state; tamis.models.blocks has the same numbers */
 #define STEPS 8192.0f                   /* the largest integer of an input; tamis.models.blocks has the same number */
 
@@ -20,7 +20,7 @@ typedef struct {
     float *features;                   /* [f]: of a block */
     int16_t *standardised;             /* [TILE][f], and one more if f is odd */
     int16_t *rows;                     /* [m][2 * UNITS]: states forwards; the first layer, then states backwards */
-    float *quantum;                    /* of each tile: what an integer of 1 stands for in its first layer */
+    float *quantum;                    /* of each share: what an integer of 1 stands for in its first layer */
     double pooled[4 * UNITS];          /* sums of the states, forwards and backwards, and their maxima */
     ALIGNED float state[UNITS];        /* the last one */
     ALIGNED float gates[TILE * GATES]; /* contribution of the blocks; what another layer computes of a tile */
@@ -62,16 +62,18 @@ typedef struct {
 typedef struct {
     void (*multiply)(const Row *rows, int count, int vectors, Py_ssize_t k, const int16_t *weight, int panel,
                      const float *bias, Py_ssize_t column);
-    int lanes; /* of a vector */
+    int lanes;   /* of a vector */
+    int vectors; /* of four rows that are computed at once */
 } Products;
 
-/* Compute some columns of a layer, up to twelve vectors: `vectors` of each of `count` rows. A weight lies in panels of columns,
+/* Compute some columns of a layer, up to sixteen vectors: `vectors` of each of `count` rows. A weight lies in panels of columns,
    each two of the k by `panel` numbers, which the cache takes in one stream. Each sum has a variable of its own, which
    compilers keep in a register; those of an array they write back every time. */
 #define EACH_SUM(DO, ...) \
     DO(0, __VA_ARGS__) DO(1, __VA_ARGS__) DO(2, __VA_ARGS__) DO(3, __VA_ARGS__) \
     DO(4, __VA_ARGS__) DO(5, __VA_ARGS__) DO(6, __VA_ARGS__) DO(7, __VA_ARGS__) \
-    DO(8, __VA_ARGS__) DO(9, __VA_ARGS__) DO(10, __VA_ARGS__) DO(11, __VA_ARGS__)
+    DO(8, __VA_ARGS__) DO(9, __VA_ARGS__) DO(10, __VA_ARGS__) DO(11, __VA_ARGS__) \
+    DO(12, __VA_ARGS__) DO(13, __VA_ARGS__) DO(14, __VA_ARGS__) DO(15, __VA_ARGS__)
 #define CLEAR(j, Sum) Sum sum##j = {0};
 #define ADD(j, add_pairs, lanes) \
     if ((j) < vectors * count) { \
@@ -142,20 +144,21 @@ INLINE FourIntegers add_pairs(FourIntegers sum, const int16_t *weight, int32_t p
 MULTIPLY(multiply, FourIntegers, Four, 4, add_pairs, AS_IT_IS)
 #endif
 
-/* Compute a layer of `columns` columns for the rows of a tile, of k integers each, which begin `stride` apart. */
-INLINE void apply(Products products, const int16_t *integers, Py_ssize_t stride, float quantum, int count, Py_ssize_t k,
-                  const int16_t *weight, const float *bias, Py_ssize_t columns, float *to)
+/* Compute a layer of `columns` columns for the rows of a tile, of k integers each, which begin `stride` apart; `shares`: what
+   the quantum is multiplied by in each share, if not NULL. */
+INLINE void apply(Products products, const int16_t *integers, Py_ssize_t stride, float quantum, const float *shares, int count,
+                  Py_ssize_t k, const int16_t *weight, const float *bias, Py_ssize_t columns, float *to)
 {
     Row rows[TILE];
     Py_ssize_t column;
     int row;
     for (row = 0; row < TILE; row++) {
         int own = row < count ? row : 0; /* those after the last repeat the first */
-        rows[row] = (Row){integers + own * stride, quantum, to + own * columns};
+        rows[row] = (Row){integers + own * stride, shares ? shares[own / SHARE] * quantum : quantum, to + own * columns};
     }
-    for (column = 0; column < columns; column += 2 * products.lanes) {
+    for (column = 0; column < columns; column += products.vectors * products.lanes) {
         for (row = 0; row < count; row += 4) {
-            products.multiply(rows + row, 4, 2, k, weight, UNITS, bias, column);
+            products.multiply(rows + row, 4, products.vectors, k, weight, UNITS, bias, column);
         }
     }
 }
@@ -196,18 +199,22 @@ INLINE void fill_dense(Task *task, Products products, Py_ssize_t tile)
             to[i] = rounded(clipped((features[i] - mean[i]) * scale[i], clip) * steps);
         }
     }
-    apply(products, task->standardised, k, numbers(task, QUANTA)[OF_DENSE] / steps, count, k, integers(task, DENSE_WEIGHT),
+    apply(products, task->standardised, k, numbers(task, QUANTA)[OF_DENSE] / steps, NULL, count, k, integers(task, DENSE_WEIGHT),
           numbers(task, DENSE_BIAS), UNITS, layer);
-    for (i = 0; i < count * UNITS; i++) {
-        bits[i] = bits[i] > 0 ? bits[i] : 0;
-        largest = bits[i] > largest ? bits[i] : largest;
-    }
-    memcpy(&quantum, &largest, sizeof quantum);
-    task->quantum[tile] = quantum = (float)larger(quantum, 1e-9) / STEPS;
-    for (row = 0; row < count; row++, layer += UNITS) {
+    for (row = 0; row < count; row += SHARE) {
+        int own = count - row < SHARE ? count - row : SHARE;
         int16_t *to = task->rows + (2 * (tile * TILE + row) + 1) * UNITS;
-        for (i = 0; i < UNITS; i++) {
-            to[i] = rounded(layer[i] * (1 / quantum));
+        largest = 0;
+        for (i = 0; i < own * UNITS; i++) {
+            bits[i] = bits[i] > 0 ? bits[i] : 0;
+            largest = bits[i] > largest ? bits[i] : largest;
+        }
+        memcpy(&quantum, &largest, sizeof quantum);
+        task->quantum[(tile * TILE + row) / SHARE] = quantum = (float)larger(quantum, 1e-9) / STEPS;
+        for (; own > 0; own--, to += 2 * UNITS, layer += UNITS, bits += UNITS) {
+            for (i = 0; i < UNITS; i++) {
+                to[i] = rounded(layer[i] * (1 / quantum));
+            }
         }
     }
 }
@@ -301,8 +308,8 @@ INLINE void read_blocks(Task *task, int backwards, Products products)
         if (!backwards) {
             fill_dense(task, products, tile);
         }
-        apply(products, rows + UNITS, 2 * UNITS, task->quantum[tile] * quantum[OF_INPUT], count, UNITS, input, input_bias, GATES,
-              task->gates);
+        apply(products, rows + UNITS, 2 * UNITS, quantum[OF_INPUT], task->quantum + tile * (TILE / SHARE), count, UNITS, input,
+              input_bias, GATES, task->gates);
         for (step = 0; step < count; step++) {
             int row = backwards ? count - 1 - step : step, column;
             int16_t *state = rows + (2 * row + backwards) * UNITS;
@@ -339,7 +346,7 @@ INLINE void fill_probabilities(Task *task, Products products)
     int row, i;
     for (tile = 0; tile * TILE < task->m; tile++) {
         int count = size_of(task, tile);
-        apply(products, task->rows + tile * TILE * 2 * UNITS, 2 * UNITS, quantum, count, 2 * UNITS,
+        apply(products, task->rows + tile * TILE * 2 * UNITS, 2 * UNITS, quantum, NULL, count, 2 * UNITS,
               integers(task, OUTPUT_WEIGHT), task->of_page, UNITS, task->gates);
         for (row = 0, layer = task->gates; row < count; row++, layer += UNITS) {
             Eight sums = {*numbers(task, LAST_BIAS)};
@@ -368,7 +375,7 @@ INLINE void run(Task *task, Products products)
 
 static void run_anywhere(Task *task)
 {
-    run(task, (Products){multiply, 4});
+    run(task, (Products){multiply, 4, 2});
 }
 
 static void (*run_here)(Task *task) = run_anywhere;
@@ -376,12 +383,12 @@ static void (*run_here)(Task *task) = run_anywhere;
 #if defined(__x86_64__)
 AVX2 static void run_avx2(Task *task)
 {
-    run(task, (Products){multiply_avx2, 8});
+    run(task, (Products){multiply_avx2, 8, 2});
 }
 
 AVX512 static void run_avx512(Task *task)
 {
-    run(task, (Products){multiply_avx512, 16});
+    run(task, (Products){multiply_avx512, 16, 4});
 }
 #endif
 
@@ -427,7 +434,7 @@ void network_release(Network *network)
 int network_run(const Network *network, float clip, WriteFeatures write, void *source, Py_ssize_t m, double *probability)
 {
     size_t f = (size_t)network->f, blocks = (size_t)m;
-    size_t floats = f + blocks / TILE + 1, integers = TILE * (f + f % 2) + 2 * UNITS * blocks;
+    size_t floats = f + blocks / SHARE + 1, integers = TILE * (f + f % 2) + 2 * UNITS * blocks;
     SCOPED(free_memory) char *memory = malloc(sizeof(float) * floats + sizeof(int16_t) * integers);
     Task task = {.network = network, .clip = clip, .write = write, .source = source, .m = m, .probability = probability};
     char *at = memory;
@@ -435,7 +442,7 @@ int network_run(const Network *network, float clip, WriteFeatures write, void *s
         return -1;
     }
     CARVE(at, task.features, f);
-    CARVE(at, task.quantum, blocks / TILE + 1);
+    CARVE(at, task.quantum, blocks / SHARE + 1);
     CARVE(at, task.rows, 2 * UNITS * blocks);
     CARVE(at, task.standardised, TILE * (f + f % 2));
     memset(task.standardised, 0, sizeof(int16_t) * TILE * (f + f % 2));

@@ -114,6 +114,15 @@ static void write_kind_inputs(const Scoring *scoring, const double *templateness
     of_all[p] = content / larger(all, MIN_WORDS);
 }
 
+/* Add a token to a set of bits; returns whether it is new. */
+static int add_token(uint64_t *present, uint32_t token)
+{
+    uint64_t *bits = &present[token / 64], bit = (uint64_t)1 << token % 64;
+    int is_new = !(*bits & bit);
+    *bits |= bit;
+    return is_new;
+}
+
 /* The different tokens in ascending order, names before words: int64. */
 static PyObject *list_tokens(const Features *f)
 {
@@ -122,13 +131,10 @@ static PyObject *list_tokens(const Features *f)
     PyObject *list;
     int64_t *to;
     for (i = 0; i < f->name_count; i++) {
-        present[f->names[i] / 64] |= (uint64_t)1 << f->names[i] % 64;
+        count += add_token(present, f->names[i]);
     }
     for (i = 0; i < f->word_count; i++) {
-        present[(TABLE_SIZE + f->words[i]) / 64] |= (uint64_t)1 << f->words[i] % 64;
-    }
-    for (i = 0; i < 2 * TABLE_SIZE / 64; i++) {
-        count += __builtin_popcountll(present[i]);
+        count += add_token(present, TABLE_SIZE + f->words[i]);
     }
     if ((list = PyByteArray_FromStringAndSize(NULL, 8 * count)) != NULL) {
         to = (int64_t *)(void *)PyByteArray_AsString(list);

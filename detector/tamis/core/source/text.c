@@ -3,20 +3,20 @@
 
 enum { SPACE, UNSPACED, LETTER, UPPER, DIGIT, COMMA, SENTENCE_END, OTHER, KINDS };
 
-/* What a character adds: a byte for each kind, which is faster than to add to the same place of memory again and again. */
+/* What a character adds: a byte for each kind, which is faster than to add to the same place of memory again and again. That of
+   SPACE counts words: characters that begin one after a space have it, and `next` leaves it to the next character. */
 typedef struct {
-    uint64_t counts;
-    uint8_t is_space, is_token; /* between words; or it begins one after a space */
+    uint64_t counts, next;
 } Added;
 
 static Added added_by(unsigned kind)
 {
-    return (Added){(uint64_t)1 << 8 * kind, kind == SPACE, kind >= LETTER};
+    return kind == SPACE ? (Added){0, UINT64_MAX} : (Added){(uint64_t)1 << 8 * kind | (kind >= LETTER), ~(uint64_t)UINT8_MAX};
 }
 
 void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, int64_t *totals, int columns)
 {
-    int64_t kinds[KINDS] = {0}, words = 0;
+    int64_t kinds[KINDS] = {0};
     Added of_ascii[0x80];
     Py_ssize_t i;
     int k;
@@ -25,16 +25,15 @@ void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, int64_t *to
     }
     for (i = 0; i < r; i++) {
         int64_t left = run_offset[i + 1] - run_offset[i];
-        unsigned is_behind_space = 1;
+        uint64_t mask = UINT64_MAX;
         int64_t *to = totals + (i + 1) * columns;
         while (left > 0 && text.begin < text.end) {
             int64_t part = left < UINT8_MAX ? left : UINT8_MAX;
             uint64_t counts = 0;
             for (left -= part; part > 0 && text.begin < text.end; part--) {
                 Added added = *text.begin < 0x80 ? of_ascii[*text.begin++] : added_by(KIND & next_property(&text));
-                words += is_behind_space & added.is_token;
-                counts += added.counts;
-                is_behind_space = added.is_space;
+                counts += added.counts & mask;
+                mask = added.next;
             }
             for (k = 0; k < KINDS; k++) {
                 kinds[k] += counts >> 8 * k & UINT8_MAX;
@@ -42,7 +41,7 @@ void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, int64_t *to
         }
         to[CHARACTERS] = kinds[UNSPACED] + kinds[LETTER] + kinds[UPPER] + kinds[DIGIT] + kinds[COMMA]
             + kinds[SENTENCE_END] + kinds[OTHER];
-        to[WORDS] = words + kinds[UNSPACED] / 2;
+        to[WORDS] = kinds[SPACE] + kinds[UNSPACED] / 2;
         to[LETTERS] = kinds[UNSPACED] + kinds[LETTER] + kinds[UPPER];
         to[DIGITS] = kinds[DIGIT];
         to[UPPER_CASE] = kinds[UPPER];
