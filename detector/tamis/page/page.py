@@ -233,8 +233,7 @@ class Page:
         """The arrays as the compiled core takes them, checked once."""
         arrays = (
             self.tag, self.parent, self.end, self.depth, self.run_begin, self.run_end, self.block_begin, self.block_end,
-            self.run_node, self.block_node, self.block_run_begin, self.block_run_end,
-            self.attributes.begin, self.attributes.first, self.run_offset, self.is_nonblank,
+            self.run_node, self.block_node, self.block_run_begin, self.block_run_end, self.run_offset, self.is_nonblank,
         )  # fmt: skip
         return core.checked_page(arrays, self.utf8, self.attributes.arrays)
 

@@ -90,17 +90,20 @@ static int put_match(PyObject *lists, uint32_t predicates, int32_t index, Span v
     int failed = match == NULL;
     for (; predicates && !failed; predicates &= predicates - 1) {
         PyObject *predicate = PyLong_FromLong(__builtin_ctz(predicates));
-        PyObject *list = predicate ? PyObject_GetItem(lists, predicate) : NULL;
-        failed = list == NULL || PyList_Append(list, match) < 0;
+        PyObject *list = predicate ? PyDict_GetItemWithError(lists, predicate) : NULL; /* borrowed */
+        if (predicate != NULL && list == NULL && !PyErr_Occurred() && (list = PyList_New(0)) != NULL) {
+            failed = PyDict_SetItem(lists, predicate, list) < 0;
+            Py_DECREF(list);
+        }
+        failed = failed || list == NULL || PyList_Append(list, match) < 0;
         Py_XDECREF(predicate);
-        Py_XDECREF(list);
     }
     Py_XDECREF(match);
     return failed ? -1 : 0;
 }
 
-/* match_predicates(values, of_name: uint32[names], parts, of_part: uint32[parts], matches: defaultdict of lists): appends the
-                    indices and values of the attributes that match each predicate to its list
+/* match_predicates(values, of_name: uint32[names], parts, of_part: uint32[parts]) -> dict: by predicate a list of the indices
+                    and values of the attributes that match it
 
    of_name: bits of the predicates on each name; parts: in lower case of ASCII, with line feeds between them; of_part:
    bits of the predicates of each. */
@@ -114,8 +117,7 @@ PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments
     Query query = {0};
     Span parts;
     Py_ssize_t i;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O", in_values, &values, in_4, &of_name, in_bytes, &parts, in_4, &of_part,
-                          &lists)
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_values, &values, in_4, &of_name, in_bytes, &parts, in_4, &of_part)
         || !check_arrays(values.names <= of_name.length
                          && read_parts(parts, ITEMS(of_part, uint32_t), of_part.length, &query))) {
         return NULL;
@@ -135,78 +137,116 @@ PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments
         found[i] = sought ? matches(value_of(&values, i), sought, parts_of_name[name], &query) : 0;
     }
     Py_END_ALLOW_THREADS
-    for (i = 0; i < values.d; i++) {
+    lists = PyDict_New();
+    for (i = 0; i < values.d && lists != NULL; i++) {
         if (found[i] && put_match(lists, found[i], values.first_index[i], value_of(&values, i)) < 0) {
-            return NULL;
+            Py_CLEAR(lists);
         }
     }
-    Py_RETURN_NONE;
+    return lists;
 }
 
-/* Mark the indices of attributes that a list or a dictionary has; 0, or -1 with an exception set. */
-static int mark_indices(PyObject *indices, uint8_t *marks, Py_ssize_t count)
+/* values_of_name(values, name) -> dict: the index of each value of the attributes whose name has this number */
+PyObject *core_values_of_name(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    int is_list = PyList_Check(indices);
+    AttributeValues values;
+    PyObject *found;
+    Py_ssize_t i;
+    int name;
+    if (!PyArg_ParseTuple(arguments, "O&i", in_values, &values, &name)) {
+        return NULL;
+    }
+    found = PyDict_New();
+    for (i = 0; i < values.d && found != NULL; i++) {
+        if (values.name_of[i] == name && put_item(found, decoded(value_of(&values, i)), PyLong_FromLong(values.first_index[i])) < 0) {
+            Py_CLEAR(found);
+        }
+    }
+    return found;
+}
+
+/* A list of the elements, in document order, with an attribute whose first equal one is marked; with a dictionary each with
+   what the index of that one stands for. */
+static PyObject *elements_with_marked(const AttributeValues *values, const uint8_t *marks, PyObject *by_index)
+{
+    PyObject *found = PyList_New(0);
+    Py_ssize_t i = 0, k;
+    for (k = 0; k < values->a && found != NULL; k++) {
+        PyObject *index = NULL, *item = NULL;
+        int failed;
+        if (!marks[values->first[k]]) {
+            continue;
+        }
+        while (values->of_element[i + 1] <= k) {
+            i++;
+        }
+        if (by_index == NULL) {
+            failed = append_number(found, i) < 0;
+        }
+        else {
+            index = PyLong_FromLong(values->first[k]);
+            item = index ? Py_BuildValue("nO", i, PyDict_GetItemWithError(by_index, index)) : NULL;
+            failed = item == NULL || PyList_Append(found, item) < 0;
+        }
+        Py_XDECREF(index);
+        Py_XDECREF(item);
+        if (failed) {
+            Py_CLEAR(found);
+        }
+    }
+    return found;
+}
+
+/* elements_with(values, indices: list or dict) -> list of elements, or of elements and objects: the elements, in document order,
+                 with an attribute whose first equal one is at one of some indices, and what the index stands for */
+PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    AttributeValues values;
+    SCOPED(free_memory) uint8_t *marks = NULL;
+    PyObject *indices, *index, *value;
     Py_ssize_t i = 0, k, number;
-    PyObject *index, *value;
+    int is_list;
+    if (!PyArg_ParseTuple(arguments, "O&O", in_values, &values, &indices)
+        || !check_arrays((is_list = PyList_Check(indices)) || PyDict_Check(indices))) {
+        return NULL;
+    }
+    if ((marks = calloc((size_t)values.a + 1, 1)) == NULL) {
+        return PyErr_NoMemory();
+    }
     for (k = 0; is_list ? k < PyList_Size(indices) : PyDict_Next(indices, &i, &index, &value); k++) {
         number = PyLong_AsSsize_t(is_list ? PyList_GetItem(indices, k) : index);
-        if (PyErr_Occurred() || !check_arrays(number >= 0 && number < count)) {
-            return -1;
+        if (PyErr_Occurred() || !check_arrays(number >= 0 && number < values.a)) {
+            return NULL;
         }
         marks[number] = 1;
     }
-    return 0;
+    return elements_with_marked(&values, marks, is_list ? NULL : indices);
 }
 
-/* An element, or with a dictionary the element and what the index of its attribute stands for. */
-static PyObject *found_element(PyObject *indices, Py_ssize_t element, uint32_t index)
+/* elements_with_attributes(values, names: list) -> list of elements, in document order, with an attribute whose name has one of
+                            some numbers */
+PyObject *core_elements_with_attributes(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    PyObject *key, *item;
-    if (PyList_Check(indices)) {
-        return PyLong_FromSsize_t(element);
-    }
-    key = PyLong_FromUnsignedLong(index);
-    item = key ? Py_BuildValue("nO", element, PyDict_GetItemWithError(indices, key)) : NULL;
-    Py_XDECREF(key);
-    return item;
-}
-
-/* elements_with(begin: int32[n + 1], first: int32[a], indices: list or dict) -> list of elements, or of elements and objects: the
-                 elements, in document order, with an attribute whose first equal one is at one of some indices, and what the
-                 index stands for */
-PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
-{
-    SCOPED(array_release) Array begin = {0}, first = {0};
+    AttributeValues values;
     SCOPED(free_memory) uint8_t *marks = NULL;
-    PyObject *indices, *found, *item;
-    const int32_t *begins;
-    Py_ssize_t i = 0, k, a;
-    if (!PyArg_ParseTuple(arguments, "O&O&O", in_4, &begin, in_4, &first, &indices)
-        || !check_arrays((PyList_Check(indices) || PyDict_Check(indices)) && are_below(&first, first.length))) {
+    PyObject *names;
+    Py_ssize_t i, k;
+    if (!PyArg_ParseTuple(arguments, "O&O!", in_values, &values, &PyList_Type, &names)) {
         return NULL;
     }
-    a = first.length;
-    begins = ITEMS(begin, int32_t);
-    if ((marks = calloc((size_t)a + 1, 1)) == NULL) {
+    if ((marks = calloc((size_t)values.a + 1, 1)) == NULL) {
         return PyErr_NoMemory();
     }
-    found = mark_indices(indices, marks, a) < 0 ? NULL : PyList_New(0);
-    for (k = 0; k < a && found != NULL; k++) {
-        uint32_t index = ITEMS(first, uint32_t)[k];
-        if (!marks[index]) {
-            continue;
+    for (k = 0; k < PyList_Size(names); k++) {
+        long name = PyLong_AsLong(PyList_GetItem(names, k));
+        if (PyErr_Occurred()) {
+            return NULL;
         }
-        while (i + 1 < begin.length && begins[i + 1] <= k) {
-            i++;
+        for (i = 0; i < values.d; i++) {
+            marks[values.first_index[i]] |= values.name_of[i] == name;
         }
-        item = check_arrays(i + 1 < begin.length) ? found_element(indices, i, index) : NULL;
-        if (item == NULL || PyList_Append(found, item) < 0) {
-            Py_CLEAR(found);
-        }
-        Py_XDECREF(item);
     }
-    return found;
+    return elements_with_marked(&values, marks, NULL);
 }
 
 /* elements_with_word(page, name, word, found: bool[n]), of zeros: marks the elements that have a word in an attribute whose

@@ -77,15 +77,6 @@ static int flatten(Flat *flat, Tree *tree, Span tag_names, const Array *tags, Sp
     return step_from(tree, tree->root).is_element ? read_tree(flat) : UNREADABLE;
 }
 
-/* Store an object under a key, stealing references; 0, or -1 with an exception. */
-static int put(PyObject *found, PyObject *key, PyObject *object)
-{
-    int failed = key == NULL || object == NULL || PyDict_SetItem(found, key, object) < 0;
-    Py_XDECREF(key);
-    Py_XDECREF(object);
-    return failed ? -1 : 0;
-}
-
 /* Copy the arrays into one object, and tell where each is: (type, first item, end) by name. NULL with an exception. */
 static PyObject *put_arrays(const Flat *flat, PyObject *where)
 {
@@ -102,7 +93,7 @@ static PyObject *put_arrays(const Flat *flat, PyObject *where)
             ((type *)at)[i] = flat->item; \
         } \
         at += ROOM(type, count); \
-        failed = put(where, PyUnicode_FromString(#name), Py_BuildValue("snn", #type, first, first + (Py_ssize_t)i)) < 0; \
+        failed = put_item(where, PyUnicode_FromString(#name), Py_BuildValue("snn", #type, first, first + (Py_ssize_t)i)) < 0; \
     }
     FLAT_ARRAYS(PUT)
 #undef PUT
@@ -150,17 +141,17 @@ static int put_texts(Flat *flat, PyObject *names, PyObject *unknown_names, PyObj
     for (i = 0; i < flat->values.used && !failed; i++) {
         int32_t name = flat->values.items[i].group, *number = &flat->attributes.items[name].note;
         if (*number == 0) {
-            failed = put(names, decoded(string_of(&flat->attributes, (size_t)name)), PyLong_FromLong(count)) < 0;
+            failed = put_item(names, decoded(string_of(&flat->attributes, (size_t)name)), PyLong_FromLong(count)) < 0;
             *number = ++count;
         }
     }
     for (i = 0; i < flat->n && !failed; i++) {
         const Element *element = &flat->elements[i];
         if (element->tag == 0) {
-            failed = put(unknown_names, PyLong_FromSize_t(i), decoded(string_of(&flat->tags, (size_t)element->name))) < 0;
+            failed = put_item(unknown_names, PyLong_FromSize_t(i), decoded(string_of(&flat->tags, (size_t)element->name))) < 0;
         }
         if (element->is_raw && !failed) {
-            failed = put(raw_texts, PyLong_FromSize_t(i), raw_text(flat->tree, element->node)) < 0;
+            failed = put_item(raw_texts, PyLong_FromSize_t(i), raw_text(flat->tree, element->node)) < 0;
         }
     }
     return failed ? -1 : 0;
