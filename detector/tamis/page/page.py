@@ -309,8 +309,7 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
         begin=arrays.pop("attribute_begin"),
         **{name: arrays.pop(name) for name in ("name_of", "first_index", "value_begin", "first")},
     )
-    tag, parent, is_present = arrays["tag"], arrays["parent"], np.zeros(len(TAG_NAMES), bool)
-    is_present[tag] = True
+    tag, parent = arrays["tag"], arrays["parent"]
     titles = (
         without_controls(text)
         for element, text in found["raw_texts"].items()
@@ -318,7 +317,7 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
     )
     return {
         "attributes": attributes,
-        "tag_names": frozenset(compress(TAG_NAMES, is_present.tolist())),
+        "tag_names": frozenset(compress(TAG_NAMES, found.pop("occurs"))),
         "title": " ".join(next(titles, "").split()),
         **found,
         **arrays,

@@ -11,7 +11,7 @@
 
 enum { MOST_KEPT = 32 << 20 }; /* bytes of freed memory at the end of the heap; pages of up to 10,000 elements take less */
 
-/* The arrays of n elements, r runs, m blocks and a attributes, d of them different: type, name, item i of `flat`, length. */
+/* The arrays of n elements, r runs, m blocks and a attributes, d of them different: type, name, item i, length. */
 #define FLAT_ARRAYS(DO) \
     DO(int64_t, run_offset, runs[i].offset, r + 1) \
     DO(int32_t, run_node, runs[i].node, r) \
@@ -31,9 +31,9 @@ enum { MOST_KEPT = 32 << 20 }; /* bytes of freed memory at the end of the heap; 
     DO(int32_t, block_end, elements[i].block_end, n) \
     DO(int32_t, attribute_begin, elements[i].attribute_begin, n + 1) \
     DO(int32_t, first, first[i], a) \
-    DO(int32_t, name_of, attributes.items[flat->values.items[i].group].note - 1, d) \
-    DO(int32_t, first_index, values.items[i].note, d) \
-    DO(int64_t, value_begin, values.items[i].begin, d + 1)
+    DO(int32_t, name_of, names[values[i].group].note - 1, d) \
+    DO(int32_t, first_index, values[i].note, d) \
+    DO(int64_t, value_begin, values[i].begin, d + 1)
 
 /* Bytes for `count` items, so that the next array is aligned. */
 #define ROOM(type, count) ((sizeof(type) * (count) + 7) & ~(size_t)7)
@@ -80,6 +80,11 @@ static int flatten(Flat *flat, Tree *tree, Span tag_names, const Array *tags, Sp
 /* Copy the arrays into one object, and tell where each is: (type, first item, end) by name. NULL with an exception. */
 static PyObject *put_arrays(const Flat *flat, PyObject *where)
 {
+    const Element *elements = flat->elements;
+    const Run *runs = flat->runs;
+    const Block *blocks = flat->blocks;
+    const int32_t *first = flat->first;
+    const String *names = flat->attributes.items, *values = flat->values.items;
     size_t n = flat->n, r = flat->r, m = flat->m, a = flat->a, d = flat->values.used, i;
 #define AND_ROOM(type, name, item, count) + ROOM(type, count)
     PyObject *memory = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(0 FLAT_ARRAYS(AND_ROOM)));
@@ -88,12 +93,13 @@ static PyObject *put_arrays(const Flat *flat, PyObject *where)
     int failed = memory == NULL;
 #define PUT(type, name, item, count) \
     if (!failed) { \
-        Py_ssize_t first = (at - begin) / (Py_ssize_t)sizeof(type); \
+        Py_ssize_t from = (at - begin) / (Py_ssize_t)sizeof(type); \
+        type *to = (type *)at; \
         for (i = 0; i < (count); i++) { \
-            ((type *)at)[i] = flat->item; \
+            to[i] = item; \
         } \
         at += ROOM(type, count); \
-        failed = put_item(where, PyUnicode_FromString(#name), Py_BuildValue("snn", #type, first, first + (Py_ssize_t)i)) < 0; \
+        failed = put_item(where, PyUnicode_FromString(#name), Py_BuildValue("snn", #type, from, from + (Py_ssize_t)i)) < 0; \
     }
     FLAT_ARRAYS(PUT)
 #undef PUT
@@ -157,15 +163,31 @@ static int put_texts(Flat *flat, PyObject *names, PyObject *unknown_names, PyObj
     return failed ? -1 : 0;
 }
 
+/* bytes, 1 for each tag that an element has. */
+static PyObject *tags_that_occur(const Flat *flat)
+{
+    PyObject *found = PyBytes_FromStringAndSize(NULL, core_tables.tags);
+    char *occurs = found ? PyBytes_AsString(found) : NULL;
+    size_t i;
+    if (occurs != NULL) {
+        memset(occurs, 0, (size_t)core_tables.tags);
+    }
+    for (i = 0; i < flat->n && occurs != NULL; i++) {
+        occurs[flat->elements[i].tag] = 1;
+    }
+    return found;
+}
+
 static PyObject *result_of(Flat *flat)
 {
     PyObject *where = PyDict_New(), *names = PyDict_New(), *unknown_names = PyDict_New(), *raw_texts = PyDict_New();
     PyObject *arrays = NULL, *found = NULL;
     if (where != NULL && put_texts(flat, names, unknown_names, raw_texts) == 0
         && (arrays = put_arrays(flat, where)) != NULL) {
-        found = Py_BuildValue("{sOsOsOsOsOsNsNsi}", "arrays", arrays, "where", where, "names", names, "unknown_names",
+        found = Py_BuildValue("{sOsOsOsOsOsNsNsNsi}", "arrays", arrays, "where", where, "names", names, "unknown_names",
                               unknown_names, "raw_texts", raw_texts, "utf8", bytes_of(&flat->text), "values",
-                              bytes_of(&flat->values.text), "content_in_head", (int)flat->content_in_head);
+                              bytes_of(&flat->values.text), "occurs", tags_that_occur(flat), "content_in_head",
+                              (int)flat->content_in_head);
     }
     Py_XDECREF(arrays);
     Py_XDECREF(where);
