@@ -2,7 +2,10 @@
 #include "fingerprints.h"
 #include "page.h"
 
-enum { MAX_PARTS_OF_PREDICATES = 64 }; /* bits */
+enum {
+    MAX_PARTS_OF_PREDICATES = 64, /* bits */
+    SIFTED = 3,                   /* characters of a part that are looked up before it is compared: few others pass */
+};
 
 typedef struct {
     Span text;
@@ -11,23 +14,14 @@ typedef struct {
 
 typedef struct {
     Part parts[MAX_PARTS_OF_PREDICATES];
-    uint64_t first[256], second[256]; /* bits of the parts by their first two characters, in both cases */
+    uint64_t parts_with[SIFTED][256]; /* bits of the parts with a character at a place, in both cases, or that end before it */
 } Query;
-
-/* Set the bit of part k for a character, in both cases. */
-static void add_part(uint64_t *of_character, unsigned char c, Py_ssize_t k)
-{
-    of_character[c] |= (uint64_t)1 << k;
-    if (c >= 'a' && c <= 'z') {
-        of_character[c & ~0x20] |= (uint64_t)1 << k;
-    }
-}
 
 /* Read the parts, in lower case and joined by line feeds; 0 unless there are `count`. */
 static int read_parts(Span lines, const uint32_t *predicates, Py_ssize_t count, Query *query)
 {
     Py_ssize_t k;
-    int c;
+    int place, c;
     if (count > MAX_PARTS_OF_PREDICATES) {
         return 0;
     }
@@ -37,12 +31,14 @@ static int read_parts(Span lines, const uint32_t *predicates, Py_ssize_t count, 
             return 0;
         }
         query->parts[k] = (Part){part, predicates[k]};
-        add_part(query->first, *part.begin, k);
-        if (part.end - part.begin > 1) {
-            add_part(query->second, part.begin[1], k);
-        }
-        for (c = 0; c < 256 && part.end - part.begin == 1; c++) {
-            add_part(query->second, (unsigned char)c, k);
+        for (place = 0; place < SIFTED; place++) {
+            int has_ended = part.end - part.begin <= place, wanted = has_ended ? 0 : part.begin[place];
+            for (c = has_ended ? 0 : wanted; c < (has_ended ? 256 : wanted + 1); c++) {
+                query->parts_with[place][c] |= (uint64_t)1 << k;
+            }
+            if (wanted >= 'a' && wanted <= 'z') {
+                query->parts_with[place][wanted & ~0x20] |= (uint64_t)1 << k;
+            }
         }
     }
     return lines.begin == lines.end;
@@ -65,7 +61,14 @@ static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Q
     const unsigned char *at = value.begin;
     uint32_t found = 0;
     for (; at < value.end; at++) {
-        uint64_t possible = query->first[*at] & parts & (at + 1 < value.end ? query->second[at[1]] : ~(uint64_t)0);
+        unsigned char last[SIFTED];
+        const unsigned char *next = at;
+        uint64_t possible;
+        if (value.end - at < SIFTED) {
+            memset(last, 0, SIFTED);
+            next = memcpy(last, at, (size_t)(value.end - at));
+        }
+        possible = parts & query->parts_with[0][next[0]] & query->parts_with[1][next[1]] & query->parts_with[2][next[2]];
         for (; possible; possible &= possible - 1) {
             const Part *part = &query->parts[__builtin_ctzll(possible)];
             Py_ssize_t length = part->text.end - part->text.begin, i = 1;
