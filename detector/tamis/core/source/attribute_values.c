@@ -55,24 +55,17 @@ static uint64_t parts_of(uint32_t predicates, const Query *query)
     return parts;
 }
 
-/* The predicates, of some with some parts, that a value matches. */
-static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Query *query)
+/* The predicates, of some with some parts, that a text matches before its last characters, of which SIFTED - 1 can be read. */
+static uint32_t matches_before(Span text, const unsigned char *last, uint32_t predicates, uint64_t parts, const Query *query)
 {
-    const unsigned char *at = value.begin;
+    const unsigned char *at = text.begin;
     uint32_t found = 0;
-    for (; at < value.end; at++) {
-        unsigned char last[SIFTED];
-        const unsigned char *next = at;
-        uint64_t possible;
-        if (value.end - at < SIFTED) {
-            memset(last, 0, SIFTED);
-            next = memcpy(last, at, (size_t)(value.end - at));
-        }
-        possible = parts & query->parts_with[0][next[0]] & query->parts_with[1][next[1]] & query->parts_with[2][next[2]];
+    for (; at < last; at++) {
+        uint64_t possible = parts & query->parts_with[0][at[0]] & query->parts_with[1][at[1]] & query->parts_with[2][at[2]];
         for (; possible; possible &= possible - 1) {
             const Part *part = &query->parts[__builtin_ctzll(possible)];
             Py_ssize_t length = part->text.end - part->text.begin, i = 1;
-            if (length > value.end - at) {
+            if (length > text.end - at) {
                 continue;
             }
             while (i < length && lower_of(at[i]) == part->text.begin[i]) {
@@ -84,6 +77,16 @@ static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Q
         }
     }
     return found;
+}
+
+/* Those that a value matches. */
+static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Query *query)
+{
+    unsigned char end[2 * (SIFTED - 1)] = {0};
+    Py_ssize_t size = value.end - value.begin, rest = size < SIFTED - 1 ? size : SIFTED - 1;
+    memcpy(end, value.end - rest, (size_t)rest);
+    return matches_before(value, value.end - rest, predicates, parts, query)
+           | matches_before((Span){end, end + rest}, end + rest, predicates, parts, query);
 }
 
 /* Append the index and the value of an attribute to the lists of some predicates; 0, or -1 with an exception set. */
