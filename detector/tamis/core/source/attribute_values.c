@@ -176,8 +176,9 @@ PyObject *core_values_of_name(PyObject *Py_UNUSED(module), PyObject *arguments)
 static PyObject *elements_with_marked(const AttributeValues *values, const uint8_t *marks, PyObject *by_index)
 {
     PyObject *found = PyList_New(0);
-    Py_ssize_t i = 0, k;
-    for (k = 0; k < values->a && found != NULL; k++) {
+    const uint8_t *first_mark = memchr(marks, 1, (size_t)values->a);
+    Py_ssize_t i = 0, k = first_mark ? first_mark - marks : values->a; /* no equal one comes before the first */
+    for (; k < values->a && found != NULL; k++) {
         PyObject *index = NULL, *item = NULL;
         int failed;
         if (!marks[values->first[k]]) {
@@ -255,6 +256,27 @@ PyObject *core_elements_with_attributes(PyObject *Py_UNUSED(module), PyObject *a
     return elements_with_marked(&values, marks, NULL);
 }
 
+/* Whether a value has a word, which is looked for as mere bytes first. */
+static int has_word(Span value, Span wanted)
+{
+    Py_ssize_t length = wanted.end - wanted.begin;
+    const unsigned char *at = value.begin;
+    Span word;
+    while (length && value.end - at >= length && (at = memchr(at, *wanted.begin, (size_t)(value.end - at - length + 1))) != NULL
+           && memcmp(at, wanted.begin, (size_t)length) != 0) {
+        at++;
+    }
+    if (at == NULL || value.end - at < length) {
+        return 0;
+    }
+    while (word = next_word(&value), word.begin < word.end) {
+        if (word.end - word.begin == length && memcmp(word.begin, wanted.begin, (size_t)length) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* elements_with_word(page, name, word, found: bool[n]), of zeros: marks the elements that have a word in an attribute whose
                       name has this number */
 PyObject *core_elements_with_word(PyObject *Py_UNUSED(module), PyObject *arguments)
@@ -262,7 +284,7 @@ PyObject *core_elements_with_word(PyObject *Py_UNUSED(module), PyObject *argumen
     PageArrays page;
     const AttributeValues *values = &page.values;
     SCOPED(array_release) Array found = {0};
-    SCOPED(free_memory) uint8_t *has_word = NULL;
+    SCOPED(free_memory) uint8_t *marks = NULL;
     Span wanted;
     Py_ssize_t i;
     int32_t k;
@@ -271,26 +293,18 @@ PyObject *core_elements_with_word(PyObject *Py_UNUSED(module), PyObject *argumen
         || !check_arrays(found.length == page.n)) {
         return NULL;
     }
-    if ((has_word = calloc(1, (size_t)page.a + 1)) == NULL) {
+    if ((marks = calloc((size_t)page.a + 1, 1)) == NULL) {
         return PyErr_NoMemory();
     }
     for (i = 0; i < values->d; i++) {
-        Span value = value_of(values, i), word;
-        if (values->name_of[i] != name) {
-            continue;
-        }
-        while (word = next_word(&value), word.begin < word.end) {
-            if (word.end - word.begin == wanted.end - wanted.begin
-                && memcmp(word.begin, wanted.begin, (size_t)(word.end - word.begin)) == 0) {
-                has_word[values->first_index[i]] = 1;
-                is_any = 1;
-                break;
-            }
+        if (values->name_of[i] == name && has_word(value_of(values, i), wanted)) {
+            marks[values->first_index[i]] = 1;
+            is_any = 1;
         }
     }
     for (i = 0; is_any && i < page.n; i++) {
         for (k = page.attribute_begin[i]; k < page.attribute_begin[i + 1]; k++) {
-            ITEMS(found, uint8_t)[i] |= has_word[page.first[k]];
+            ITEMS(found, uint8_t)[i] |= marks[page.first[k]];
         }
     }
     Py_RETURN_NONE;
