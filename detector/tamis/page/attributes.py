@@ -122,7 +122,7 @@ class AttributeTable:
 
     @cached_property
     def arrays(self) -> object:
-        """The distinct attributes as the compiled core takes them, checked once."""
+        """The attributes as the compiled core takes them, checked once."""
         return core.checked_attributes(
             self.data, self.value_begin, self.name_of, self.first_index, self.begin, self.first
         )

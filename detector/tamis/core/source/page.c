@@ -219,7 +219,7 @@ int in_values(PyObject *capsule, void *values)
     return checked != NULL;
 }
 
-/* For tamis.page.tree: each of these fills an array and returns it. */
+/* For tamis.page.tree: those that fill an array return it. */
 
 /* chosen_ancestors(nodes: int32[k], their parents, chosen: bool[k], outermost) -> `nodes`: of the chosen nodes among each node
                     and its ancestors the nearest, or the outermost one; -1 without one. Parents come before their children. */
@@ -355,10 +355,13 @@ static int add_up(const Array *values, uint64_t *sums)
     const uint64_t *large = ITEMS(*values, uint64_t);
     Py_ssize_t i, count = values->length, size = values->view.itemsize;
     uint64_t sum = sums[0] = 0;
+    if (!check_arrays(size == 1 || size == 4 || size == 8)) {
+        return 0;
+    }
     for (i = 0; i < count; i++) {
         sums[i + 1] = sum += size == 1 ? flags[i] : size == 4 ? (uint64_t)small[i] : large[i];
     }
-    return check_arrays(size == 1 || size == 4 || size == 8);
+    return 1;
 }
 
 /* prefix_sums(values: bool[k], int32[k] or int64[k], sums: int64[k + 1]) -> `sums` */
