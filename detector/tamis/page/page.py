@@ -317,7 +317,7 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
     )
     return {
         "attributes": attributes,
-        "tag_names": frozenset(compress(TAG_NAMES, found.pop("occurs"))),
+        "tag_names": frozenset(compress(TAG_NAMES, np.bincount(tag).tolist())),
         "title": " ".join(next(titles, "").split()),
         **found,
         **arrays,

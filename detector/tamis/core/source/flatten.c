@@ -163,31 +163,15 @@ static int put_texts(Flat *flat, PyObject *names, PyObject *unknown_names, PyObj
     return failed ? -1 : 0;
 }
 
-/* bytes, 1 for each tag that an element has. */
-static PyObject *tags_that_occur(const Flat *flat)
-{
-    PyObject *found = PyBytes_FromStringAndSize(NULL, core_tables.tags);
-    char *occurs = found ? PyBytes_AsString(found) : NULL;
-    size_t i;
-    if (occurs != NULL) {
-        memset(occurs, 0, (size_t)core_tables.tags);
-    }
-    for (i = 0; i < flat->n && occurs != NULL; i++) {
-        occurs[flat->elements[i].tag] = 1;
-    }
-    return found;
-}
-
 static PyObject *result_of(Flat *flat)
 {
     PyObject *where = PyDict_New(), *names = PyDict_New(), *unknown_names = PyDict_New(), *raw_texts = PyDict_New();
     PyObject *arrays = NULL, *found = NULL;
     if (where != NULL && put_texts(flat, names, unknown_names, raw_texts) == 0
         && (arrays = put_arrays(flat, where)) != NULL) {
-        found = Py_BuildValue("{sOsOsOsOsOsNsNsNsi}", "arrays", arrays, "where", where, "names", names, "unknown_names",
+        found = Py_BuildValue("{sOsOsOsOsOsNsNsi}", "arrays", arrays, "where", where, "names", names, "unknown_names",
                               unknown_names, "raw_texts", raw_texts, "utf8", bytes_of(&flat->text), "values",
-                              bytes_of(&flat->values.text), "occurs", tags_that_occur(flat), "content_in_head",
-                              (int)flat->content_in_head);
+                              bytes_of(&flat->values.text), "content_in_head", (int)flat->content_in_head);
     }
     Py_XDECREF(arrays);
     Py_XDECREF(where);
