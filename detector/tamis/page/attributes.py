@@ -11,7 +11,7 @@ from array import array
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import pairwise, repeat
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
@@ -89,7 +89,6 @@ Number = TypeVar("Number", bound=np.number[Any])
 Pair = tuple[str, str]
 Pairs = list[Pair]
 Matches = list[tuple[int, str]]
-Lists = defaultdict[int, Matches]
 
 
 @dataclass(eq=False)
@@ -123,8 +122,10 @@ class AttributeTable:
 
     @cached_property
     def arrays(self) -> object:
-        """The distinct attributes as the compiled core takes them, checked once."""
-        return core.checked_attributes(self.data, self.value_begin, self.name_of, self.first_index)
+        """The attributes as the compiled core takes them, checked once."""
+        return core.checked_attributes(
+            self.data, self.value_begin, self.name_of, self.first_index, self.begin, self.first
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what the core holds, which is computed again."""
@@ -183,8 +184,7 @@ class AttributeTable:
         if name not in self.names:  # as on most pages, for most names
             return {}
         if name not in self._by_value:
-            numbers = (self.name_of == self.names[name]).nonzero()[0]
-            self._by_value[name] = dict(zip(self.strings(numbers), self.first_index[numbers].tolist(), strict=True))
+            self._by_value[name] = core.values_of_name(self.arrays, self.names[name])
         return self._by_value[name]
 
     @property
@@ -196,11 +196,12 @@ class AttributeTable:
             self._evaluated = number  # once complete, as other threads may read them
         return self._matches
 
-    def _match(self, name_bits: dict[str, int], parts: bytes, part_bits: NDArray[np.uint32]) -> Lists:
+    def _match(self, name_bits: dict[str, int], parts: bytes, part_bits: NDArray[np.uint32]) -> dict[int, Matches]:
         """Evaluate predicates that are given as by :func:`_predicate_tables`."""
-        bits_of_names = array("I", map(name_bits.get, self.names, repeat(0)))
-        matches: Lists = defaultdict(list)
-        core.match_predicates(self.arrays, bits_of_names, parts, part_bits, matches)
+        bits_of_names = array("I", bytes(4 * len(self.names)))
+        for name in name_bits.keys() & self.names.keys():
+            bits_of_names[self.names[name]] = name_bits[name]
+        matches: dict[int, Matches] = core.match_predicates(self.arrays, bits_of_names, parts, part_bits)
         return matches
 
     def containing(self, parts: Collection[str], *names: str) -> Matches:
@@ -214,7 +215,7 @@ class AttributeTable:
         """
         if self.names.keys().isdisjoint(names):
             return []
-        return self._match(*_tables_of_one(tuple(parts), names))[0]
+        return self._match(*_tables_of_one(tuple(parts), names)).get(0, [])
 
     def matching(self, predicate: int) -> Matches:
         """First indices and values of the distinct attributes that match a predicate."""
@@ -229,23 +230,20 @@ class AttributeTable:
 
     def elements_with(self, indices: list[int]) -> list[int]:
         """Elements, in document order, that have one of the attributes with these first indices."""
-        elements: list[int] = (
-            core.elements_with(self.begin, self.first, indices) if indices else []
-        )  # none on most pages
+        elements: list[int] = core.elements_with(self.arrays, indices) if indices else []  # none on most pages
         return elements
 
     def elements_having(self, *names: str) -> list[int]:
         """Elements, in document order, that have an attribute with one of some names."""
         numbers = [self.names[name] for name in names if name in self.names]
-        return self.elements_with(
-            [index for each in numbers for index in self.first_index[self.name_of == each].tolist()]
-        )
+        elements: list[int] = core.elements_with_attributes(self.arrays, numbers) if numbers else []
+        return elements
 
     def elements_and_values(self, by_index: dict[int, Value]) -> list[tuple[int, Value]]:
         """Elements, in document order, that have one of the attributes with some first indices, and its value."""
         if not by_index:  # as on most pages, for most attributes
             return []
-        found: list[tuple[int, Value]] = core.elements_with(self.begin, self.first, by_index)
+        found: list[tuple[int, Value]] = core.elements_with(self.arrays, by_index)
         return found
 
     def sum_per_element(self, by_first: NDArray[Number]) -> NDArray[Number]:

@@ -233,8 +233,7 @@ class Page:
         """The arrays as the compiled core takes them, checked once."""
         arrays = (
             self.tag, self.parent, self.end, self.depth, self.run_begin, self.run_end, self.block_begin, self.block_end,
-            self.run_node, self.block_node, self.block_run_begin, self.block_run_end,
-            self.attributes.begin, self.attributes.first, self.run_offset, self.is_nonblank,
+            self.run_node, self.block_node, self.block_run_begin, self.block_run_end, self.run_offset, self.is_nonblank,
         )  # fmt: skip
         return core.checked_page(arrays, self.utf8, self.attributes.arrays)
 
@@ -309,8 +308,7 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
         begin=arrays.pop("attribute_begin"),
         **{name: arrays.pop(name) for name in ("name_of", "first_index", "value_begin", "first")},
     )
-    tag, parent, is_present = arrays["tag"], arrays["parent"], np.zeros(len(TAG_NAMES), bool)
-    is_present[tag] = True
+    tag, parent = arrays["tag"], arrays["parent"]
     titles = (
         without_controls(text)
         for element, text in found["raw_texts"].items()
@@ -318,7 +316,7 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
     )
     return {
         "attributes": attributes,
-        "tag_names": frozenset(compress(TAG_NAMES, is_present.tolist())),
+        "tag_names": frozenset(compress(TAG_NAMES, np.bincount(tag).tolist())),
         "title": " ".join(next(titles, "").split()),
         **found,
         **arrays,

@@ -47,6 +47,7 @@ _BINARY: Final = re.compile(
     rb"|GIF8[79]a.{0,6}[\x00-\x08\x0e-\x1f]|RIFF.{4}[A-Z]{3}[A-Z ]",
     re.DOTALL,
 )
+_CONTROLS: Final = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 _WIDE: Final = re.compile(rb"((?:[\t-~]\0){3})|(?:\0[\t-~]){3}")
 LOOKED_AT: Final = 4_096  # bytes or characters, at the beginning and the end
 
@@ -192,8 +193,7 @@ def is_binary(html: str | bytes) -> bool:
             return False
     if _BINARY.match(start):
         return True
-    controls = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
-    return len(start) - len(start.translate(None, controls)) > len(start) // 10
+    return len(start) - len(start.translate(None, _CONTROLS)) > len(start) // 10
 
 
 # Linear, all of them: repeated parts are possessive, and begin with other characters than what follows.

@@ -118,16 +118,19 @@ def nearest(parent: Indices, chosen: Flags) -> Indices:
     >>> nearest(np.array([-1, 0, 1, 0], np.int32), np.array([False, True, False, False])).tolist()
     [-1, 1, 1, -1]
     """
-    ancestor = np.empty(len(parent), np.int32)
-    core.chosen_ancestors(parent, chosen, False, ancestor)
+    ancestor: Indices = core.chosen_ancestors(parent.copy(), chosen, False)
     return ancestor
 
 
 def outermost(parent: Indices, chosen: Flags) -> Indices:
     """int32[k], the chosen ancestor-or-self nearest to the root, -1 where none is chosen."""
-    ancestor = np.empty(len(parent), np.int32)
-    core.chosen_ancestors(parent, chosen, True, ancestor)
+    ancestor: Indices = core.chosen_ancestors(parent.copy(), chosen, True)
     return ancestor
+
+
+def _as_added(values: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Integers or booleans of a type that the core adds up: bool, int32 or int64."""
+    return values if values.dtype.char in "?il" else values.astype(np.int64)
 
 
 def prefix_sums(values: NDArray[np.generic]) -> Integers:
@@ -136,16 +139,14 @@ def prefix_sums(values: NDArray[np.generic]) -> Integers:
     >>> prefix_sums(np.array([3, 1, 4])).tolist()
     [0, 3, 4, 8]
     """
-    sums = np.zeros(len(values) + 1, np.int64)
-    sums[1:] = values
-    return np.add.accumulate(sums, out=sums)
+    sums: Integers = core.prefix_sums(_as_added(values), np.empty(len(values) + 1, np.int64))
+    return sums
 
 
 def slice_sums(values: NDArray[np.generic], begin: NDArray[np.integer[Any]], end: NDArray[np.integer[Any]]) -> Integers:
     """int64[k], sum over each of k slices ``[begin, end)`` of integers or booleans."""
-    sums = np.empty(len(begin), np.int64)
-    numbers = values if values.dtype == np.bool_ else values.astype(np.int64, copy=False)
-    core.slice_sums(numbers, begin.astype(np.int32, copy=False), end, sums)
+    begin = begin.astype(np.int32, copy=False)
+    sums: Integers = core.slice_sums(_as_added(values), begin, end, np.empty(len(begin), np.int64))
     return sums
 
 
@@ -156,7 +157,7 @@ def subtree_sums(page: Page, values: NDArray[np.generic]) -> Integers:
 
 def within(page: Page, chosen: Flags) -> Flags:
     """bool[n], whether each element is chosen or has a chosen ancestor."""
-    inside: Flags = nearest(page.parent, chosen) >= 0
+    inside: Flags = core.mark_subtrees(page.arrays, chosen.copy())
     return inside
 
 
@@ -174,8 +175,7 @@ def path_sums(page: Page, values: NDArray[Number]) -> NDArray[Number]:
 
 def runs_of_blocks(page: Page, blocks: Flags) -> Flags:
     """bool[r], whether each run belongs to one of the given blocks (bool[m])."""
-    inside = np.zeros(page.r, bool)
-    core.mark_slices(blocks, page.block_run_begin, page.block_run_end, inside)
+    inside: Flags = core.mark_runs(page.arrays, blocks, np.zeros(page.r, bool))
     return inside
 
 
@@ -205,15 +205,13 @@ def elements_with_names(page: Page, *names: str) -> list[int]:
     """Elements with one of some names, in document order."""
     if page.tag_names.isdisjoint(names):
         return []
-    is_named = page.tag == TAG_ID[names[0]] if len(names) == 1 else tag_set(*names).take(page.tag)
-    elements: list[int] = is_named.nonzero()[0].tolist()
+    elements: list[int] = core.elements_with_tags(page.arrays, tag_set(*names))
     return elements
 
 
 def as_mask(page: Page, elements: Sequence[int] | NDArray[np.integer[Any]]) -> Flags:
     """bool[n], mask of some elements."""
-    chosen = np.zeros(page.n, bool)
-    chosen[elements] = True
+    chosen: Flags = core.mark(np.zeros(page.n, bool), elements)
     return chosen
 
 
@@ -233,7 +231,7 @@ def block_lengths(page: Page) -> Integers:
 @cached_on_page
 def run_lengths(page: Page) -> Integers:
     """int64[r], characters of each run, 0 for a blank one."""
-    return np.diff(page.run_offset) * page.is_nonblank
+    return (page.run_offset[1:] - page.run_offset[:-1]) * page.is_nonblank
 
 
 @cached_on_page

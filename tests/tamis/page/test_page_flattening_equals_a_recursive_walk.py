@@ -156,8 +156,7 @@ def test_the_core_takes_no_arrays_that_do_not_fit_each_other() -> None:
     page = Page.parse("<ul class=a><li id=b>one<li>two</ul>")
     arrays = (
         page.tag, page.parent, page.end, page.depth, page.run_begin, page.run_end, page.block_begin, page.block_end,
-        page.run_node, page.block_node, page.block_run_begin, page.block_run_end,
-        page.attributes.begin, page.attributes.first, page.run_offset, page.is_nonblank,
+        page.run_node, page.block_node, page.block_run_begin, page.block_run_end, page.run_offset, page.is_nonblank,
     )  # fmt: skip
     core.checked_page(arrays, page.utf8, page.attributes.arrays)
     for place, array in enumerate(arrays):

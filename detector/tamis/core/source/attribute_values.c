@@ -2,7 +2,10 @@
 #include "fingerprints.h"
 #include "page.h"
 
-enum { MAX_PARTS_OF_PREDICATES = 64 }; /* bits */
+enum {
+    MAX_PARTS_OF_PREDICATES = 64, /* bits */
+    SIFTED = 3,                   /* characters of a part that are looked up before it is compared: few others pass */
+};
 
 typedef struct {
     Span text;
@@ -11,23 +14,14 @@ typedef struct {
 
 typedef struct {
     Part parts[MAX_PARTS_OF_PREDICATES];
-    uint64_t first[256], second[256]; /* bits of the parts by their first two characters, in both cases */
+    uint64_t parts_with[SIFTED][256]; /* bits of the parts with a character at a place, in both cases, or that end before it */
 } Query;
-
-/* Set the bit of part k for a character, in both cases. */
-static void add_part(uint64_t *of_character, unsigned char c, Py_ssize_t k)
-{
-    of_character[c] |= (uint64_t)1 << k;
-    if (c >= 'a' && c <= 'z') {
-        of_character[c & ~0x20] |= (uint64_t)1 << k;
-    }
-}
 
 /* Read the parts, in lower case and joined by line feeds; 0 unless there are `count`. */
 static int read_parts(Span lines, const uint32_t *predicates, Py_ssize_t count, Query *query)
 {
     Py_ssize_t k;
-    int c;
+    int place, c;
     if (count > MAX_PARTS_OF_PREDICATES) {
         return 0;
     }
@@ -37,12 +31,14 @@ static int read_parts(Span lines, const uint32_t *predicates, Py_ssize_t count, 
             return 0;
         }
         query->parts[k] = (Part){part, predicates[k]};
-        add_part(query->first, *part.begin, k);
-        if (part.end - part.begin > 1) {
-            add_part(query->second, part.begin[1], k);
-        }
-        for (c = 0; c < 256 && part.end - part.begin == 1; c++) {
-            add_part(query->second, (unsigned char)c, k);
+        for (place = 0; place < SIFTED; place++) {
+            int has_ended = part.end - part.begin <= place, wanted = has_ended ? 0 : part.begin[place];
+            for (c = has_ended ? 0 : wanted; c < (has_ended ? 256 : wanted + 1); c++) {
+                query->parts_with[place][c] |= (uint64_t)1 << k;
+            }
+            if (wanted >= 'a' && wanted <= 'z') {
+                query->parts_with[place][wanted & ~0x20] |= (uint64_t)1 << k;
+            }
         }
     }
     return lines.begin == lines.end;
@@ -59,17 +55,17 @@ static uint64_t parts_of(uint32_t predicates, const Query *query)
     return parts;
 }
 
-/* The predicates, of some with some parts, that a value matches. */
-static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Query *query)
+/* The predicates, of some with some parts, that a text matches before its last characters, of which SIFTED - 1 can be read. */
+static uint32_t matches_before(Span text, const unsigned char *last, uint32_t predicates, uint64_t parts, const Query *query)
 {
-    const unsigned char *at = value.begin;
+    const unsigned char *at = text.begin;
     uint32_t found = 0;
-    for (; at < value.end; at++) {
-        uint64_t possible = query->first[*at] & parts & (at + 1 < value.end ? query->second[at[1]] : ~(uint64_t)0);
+    for (; at < last; at++) {
+        uint64_t possible = parts & query->parts_with[0][at[0]] & query->parts_with[1][at[1]] & query->parts_with[2][at[2]];
         for (; possible; possible &= possible - 1) {
             const Part *part = &query->parts[__builtin_ctzll(possible)];
             Py_ssize_t length = part->text.end - part->text.begin, i = 1;
-            if (length > value.end - at) {
+            if (length > text.end - at) {
                 continue;
             }
             while (i < length && lower_of(at[i]) == part->text.begin[i]) {
@@ -83,6 +79,16 @@ static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Q
     return found;
 }
 
+/* Those that a value matches. */
+static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Query *query)
+{
+    unsigned char end[2 * (SIFTED - 1)] = {0};
+    Py_ssize_t size = value.end - value.begin, rest = size < SIFTED - 1 ? size : SIFTED - 1;
+    memcpy(end, value.end - rest, (size_t)rest);
+    return matches_before(value, value.end - rest, predicates, parts, query)
+           | matches_before((Span){end, end + rest}, end + rest, predicates, parts, query);
+}
+
 /* Append the index and the value of an attribute to the lists of some predicates; 0, or -1 with an exception set. */
 static int put_match(PyObject *lists, uint32_t predicates, int32_t index, Span value)
 {
@@ -90,17 +96,20 @@ static int put_match(PyObject *lists, uint32_t predicates, int32_t index, Span v
     int failed = match == NULL;
     for (; predicates && !failed; predicates &= predicates - 1) {
         PyObject *predicate = PyLong_FromLong(__builtin_ctz(predicates));
-        PyObject *list = predicate ? PyObject_GetItem(lists, predicate) : NULL;
-        failed = list == NULL || PyList_Append(list, match) < 0;
+        PyObject *list = predicate ? PyDict_GetItemWithError(lists, predicate) : NULL; /* borrowed */
+        if (predicate != NULL && list == NULL && !PyErr_Occurred() && (list = PyList_New(0)) != NULL) {
+            failed = PyDict_SetItem(lists, predicate, list) < 0;
+            Py_DECREF(list);
+        }
+        failed = failed || list == NULL || PyList_Append(list, match) < 0;
         Py_XDECREF(predicate);
-        Py_XDECREF(list);
     }
     Py_XDECREF(match);
     return failed ? -1 : 0;
 }
 
-/* match_predicates(values, of_name: uint32[names], parts, of_part: uint32[parts], matches: defaultdict of lists): appends the
-                    indices and values of the attributes that match each predicate to its list
+/* match_predicates(values, of_name: uint32[names], parts, of_part: uint32[parts]) -> dict: by predicate a list of the indices
+                    and values of the attributes that match it
 
    of_name: bits of the predicates on each name; parts: in lower case of ASCII, with line feeds between them; of_part:
    bits of the predicates of each. */
@@ -114,8 +123,7 @@ PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments
     Query query = {0};
     Span parts;
     Py_ssize_t i;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O", in_values, &values, in_4, &of_name, in_bytes, &parts, in_4, &of_part,
-                          &lists)
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_values, &values, in_4, &of_name, in_bytes, &parts, in_4, &of_part)
         || !check_arrays(values.names <= of_name.length
                          && read_parts(parts, ITEMS(of_part, uint32_t), of_part.length, &query))) {
         return NULL;
@@ -135,78 +143,138 @@ PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments
         found[i] = sought ? matches(value_of(&values, i), sought, parts_of_name[name], &query) : 0;
     }
     Py_END_ALLOW_THREADS
-    for (i = 0; i < values.d; i++) {
+    lists = PyDict_New();
+    for (i = 0; i < values.d && lists != NULL; i++) {
         if (found[i] && put_match(lists, found[i], values.first_index[i], value_of(&values, i)) < 0) {
-            return NULL;
+            Py_CLEAR(lists);
         }
     }
-    Py_RETURN_NONE;
+    return lists;
 }
 
-/* Mark the indices of attributes that a list or a dictionary has; 0, or -1 with an exception set. */
-static int mark_indices(PyObject *indices, uint8_t *marks, Py_ssize_t count)
+/* values_of_name(values, name) -> dict: the index of each value of the attributes whose name has this number */
+PyObject *core_values_of_name(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    int is_list = PyList_Check(indices);
+    AttributeValues values;
+    PyObject *found;
+    Py_ssize_t i;
+    int name;
+    if (!PyArg_ParseTuple(arguments, "O&i", in_values, &values, &name)) {
+        return NULL;
+    }
+    found = PyDict_New();
+    for (i = 0; i < values.d && found != NULL; i++) {
+        if (values.name_of[i] == name && put_item(found, decoded(value_of(&values, i)), PyLong_FromLong(values.first_index[i])) < 0) {
+            Py_CLEAR(found);
+        }
+    }
+    return found;
+}
+
+/* A list of the elements, in document order, with an attribute whose first equal one is marked; with a dictionary each with
+   what the index of that one stands for. */
+static PyObject *elements_with_marked(const AttributeValues *values, const uint8_t *marks, PyObject *by_index)
+{
+    PyObject *found = PyList_New(0);
+    const uint8_t *first_mark = memchr(marks, 1, (size_t)values->a);
+    Py_ssize_t i = 0, k = first_mark ? first_mark - marks : values->a; /* no equal one comes before the first */
+    for (; k < values->a && found != NULL; k++) {
+        PyObject *index = NULL, *item = NULL;
+        int failed;
+        if (!marks[values->first[k]]) {
+            continue;
+        }
+        while (values->of_element[i + 1] <= k) {
+            i++;
+        }
+        if (by_index == NULL) {
+            failed = append_number(found, i) < 0;
+        }
+        else {
+            index = PyLong_FromLong(values->first[k]);
+            item = index ? Py_BuildValue("nO", i, PyDict_GetItemWithError(by_index, index)) : NULL;
+            failed = item == NULL || PyList_Append(found, item) < 0;
+        }
+        Py_XDECREF(index);
+        Py_XDECREF(item);
+        if (failed) {
+            Py_CLEAR(found);
+        }
+    }
+    return found;
+}
+
+/* elements_with(values, indices: list or dict) -> list of elements, or of elements and objects: the elements, in document order,
+                 with an attribute whose first equal one is at one of some indices, and what the index stands for */
+PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    AttributeValues values;
+    SCOPED(free_memory) uint8_t *marks = NULL;
+    PyObject *indices, *index, *value;
     Py_ssize_t i = 0, k, number;
-    PyObject *index, *value;
+    int is_list;
+    if (!PyArg_ParseTuple(arguments, "O&O", in_values, &values, &indices)
+        || !check_arrays((is_list = PyList_Check(indices)) || PyDict_Check(indices))) {
+        return NULL;
+    }
+    if ((marks = calloc((size_t)values.a + 1, 1)) == NULL) {
+        return PyErr_NoMemory();
+    }
     for (k = 0; is_list ? k < PyList_Size(indices) : PyDict_Next(indices, &i, &index, &value); k++) {
         number = PyLong_AsSsize_t(is_list ? PyList_GetItem(indices, k) : index);
-        if (PyErr_Occurred() || !check_arrays(number >= 0 && number < count)) {
-            return -1;
+        if (PyErr_Occurred() || !check_arrays(number >= 0 && number < values.a)) {
+            return NULL;
         }
         marks[number] = 1;
     }
-    return 0;
+    return elements_with_marked(&values, marks, is_list ? NULL : indices);
 }
 
-/* An element, or with a dictionary the element and what the index of its attribute stands for. */
-static PyObject *found_element(PyObject *indices, Py_ssize_t element, uint32_t index)
+/* elements_with_attributes(values, names: list) -> list of elements, in document order, with an attribute whose name has one of
+                            some numbers */
+PyObject *core_elements_with_attributes(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    PyObject *key, *item;
-    if (PyList_Check(indices)) {
-        return PyLong_FromSsize_t(element);
-    }
-    key = PyLong_FromUnsignedLong(index);
-    item = key ? Py_BuildValue("nO", element, PyDict_GetItemWithError(indices, key)) : NULL;
-    Py_XDECREF(key);
-    return item;
-}
-
-/* elements_with(begin: int32[n + 1], first: int32[a], indices: list or dict) -> list of elements, or of elements and objects: the
-                 elements, in document order, with an attribute whose first equal one is at one of some indices, and what the
-                 index stands for */
-PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
-{
-    SCOPED(array_release) Array begin = {0}, first = {0};
+    AttributeValues values;
     SCOPED(free_memory) uint8_t *marks = NULL;
-    PyObject *indices, *found, *item;
-    const int32_t *begins;
-    Py_ssize_t i = 0, k, a;
-    if (!PyArg_ParseTuple(arguments, "O&O&O", in_4, &begin, in_4, &first, &indices)
-        || !check_arrays((PyList_Check(indices) || PyDict_Check(indices)) && are_below(&first, first.length))) {
+    PyObject *names;
+    Py_ssize_t i, k;
+    if (!PyArg_ParseTuple(arguments, "O&O!", in_values, &values, &PyList_Type, &names)) {
         return NULL;
     }
-    a = first.length;
-    begins = ITEMS(begin, int32_t);
-    if ((marks = calloc((size_t)a + 1, 1)) == NULL) {
+    if ((marks = calloc((size_t)values.a + 1, 1)) == NULL) {
         return PyErr_NoMemory();
     }
-    found = mark_indices(indices, marks, a) < 0 ? NULL : PyList_New(0);
-    for (k = 0; k < a && found != NULL; k++) {
-        uint32_t index = ITEMS(first, uint32_t)[k];
-        if (!marks[index]) {
-            continue;
+    for (k = 0; k < PyList_Size(names); k++) {
+        long name = PyLong_AsLong(PyList_GetItem(names, k));
+        if (PyErr_Occurred()) {
+            return NULL;
         }
-        while (i + 1 < begin.length && begins[i + 1] <= k) {
-            i++;
+        for (i = 0; i < values.d; i++) {
+            marks[values.first_index[i]] |= values.name_of[i] == name;
         }
-        item = check_arrays(i + 1 < begin.length) ? found_element(indices, i, index) : NULL;
-        if (item == NULL || PyList_Append(found, item) < 0) {
-            Py_CLEAR(found);
-        }
-        Py_XDECREF(item);
     }
-    return found;
+    return elements_with_marked(&values, marks, NULL);
+}
+
+/* Whether a value has a word, which is looked for as mere bytes first. */
+static int has_word(Span value, Span wanted)
+{
+    Py_ssize_t length = wanted.end - wanted.begin;
+    const unsigned char *at = value.begin;
+    Span word;
+    while (length && value.end - at >= length && (at = memchr(at, *wanted.begin, (size_t)(value.end - at - length + 1))) != NULL
+           && memcmp(at, wanted.begin, (size_t)length) != 0) {
+        at++;
+    }
+    if (at == NULL || value.end - at < length) {
+        return 0;
+    }
+    while (word = next_word(&value), word.begin < word.end) {
+        if (word.end - word.begin == length && memcmp(word.begin, wanted.begin, (size_t)length) == 0) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /* elements_with_word(page, name, word, found: bool[n]), of zeros: marks the elements that have a word in an attribute whose
@@ -216,7 +284,7 @@ PyObject *core_elements_with_word(PyObject *Py_UNUSED(module), PyObject *argumen
     PageArrays page;
     const AttributeValues *values = &page.values;
     SCOPED(array_release) Array found = {0};
-    SCOPED(free_memory) uint8_t *has_word = NULL;
+    SCOPED(free_memory) uint8_t *marks = NULL;
     Span wanted;
     Py_ssize_t i;
     int32_t k;
@@ -225,26 +293,18 @@ PyObject *core_elements_with_word(PyObject *Py_UNUSED(module), PyObject *argumen
         || !check_arrays(found.length == page.n)) {
         return NULL;
     }
-    if ((has_word = calloc(1, (size_t)page.a + 1)) == NULL) {
+    if ((marks = calloc((size_t)page.a + 1, 1)) == NULL) {
         return PyErr_NoMemory();
     }
     for (i = 0; i < values->d; i++) {
-        Span value = value_of(values, i), word;
-        if (values->name_of[i] != name) {
-            continue;
-        }
-        while (word = next_word(&value), word.begin < word.end) {
-            if (word.end - word.begin == wanted.end - wanted.begin
-                && memcmp(word.begin, wanted.begin, (size_t)(word.end - word.begin)) == 0) {
-                has_word[values->first_index[i]] = 1;
-                is_any = 1;
-                break;
-            }
+        if (values->name_of[i] == name && has_word(value_of(values, i), wanted)) {
+            marks[values->first_index[i]] = 1;
+            is_any = 1;
         }
     }
     for (i = 0; is_any && i < page.n; i++) {
         for (k = page.attribute_begin[i]; k < page.attribute_begin[i + 1]; k++) {
-            ITEMS(found, uint8_t)[i] |= has_word[page.first[k]];
+            ITEMS(found, uint8_t)[i] |= marks[page.first[k]];
         }
     }
     Py_RETURN_NONE;

@@ -150,6 +150,12 @@ void arrays_release(Array *arrays, int count);
 
 #define ITEMS(array, type) ((type *)(array).view.buf)
 
+/* Append a number to a list; 0, or -1 with an exception set. */
+int append_number(PyObject *list, Py_ssize_t number);
+
+/* Store an object under a key, stealing references; 0, or -1 with an exception set. */
+int put_item(PyObject *dict, PyObject *key, PyObject *object);
+
 /* Converters for "O&" of PyArg_ParseTuple. They borrow an Array of items of any, 1, 4 or 8 bytes, to be read or written, and
    give a Span of bytes, or of a str or its UTF-8. Arrays are SCOPED(array_release). */
 int in_any(PyObject *object, void *array);
@@ -321,14 +327,20 @@ void skip_characters(Span *text, int64_t characters);
     DO(checked_attributes, "Attributes of a page, checked for all functions that take them.") \
     DO(checked_page, "Arrays of a page, checked for all functions that take them.") \
     DO(chosen_ancestors, "Nearest or outermost chosen ancestor of every node.") \
+    DO(mark_subtrees, "What lies in some elements.") \
+    DO(mark_runs, "Runs of some blocks.") \
+    DO(mark, "A mask of some numbers.") \
+    DO(elements_with_tags, "Elements with some tags.") \
+    DO(prefix_sums, "Running totals of an array.") \
     DO(slice_sums, "Sums over slices of an array.") \
-    DO(mark_slices, "What lies in some slices.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \
     DO(read_styles, "A page's own styles, for tamis.page.cascade.") \
     DO(has_styles, "Whether a page's own styles set some properties.") \
     DO(find_styles, "What sets some properties of some elements.") \
     DO(match_predicates, "Attribute predicates, for tamis.page.attributes.") \
+    DO(values_of_name, "Values of the attributes with a name.") \
     DO(elements_with, "Elements with some attributes.") \
+    DO(elements_with_attributes, "Elements with attributes of some names.") \
     DO(elements_with_word, "Elements with a class, an id or the like.") \
     DO(score_blocks, "Scores of a page's blocks, for tamis.models.blocks.") \
     DO(block_features, "Features of text blocks, and their tokens.") \

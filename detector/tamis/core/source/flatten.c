@@ -11,7 +11,7 @@
 
 enum { MOST_KEPT = 32 << 20 }; /* bytes of freed memory at the end of the heap; pages of up to 10,000 elements take less */
 
-/* The arrays of n elements, r runs, m blocks and a attributes, d of them different: type, name, item i of `flat`, length. */
+/* The arrays of n elements, r runs, m blocks and a attributes, d of them different: type, name, item i, length. */
 #define FLAT_ARRAYS(DO) \
     DO(int64_t, run_offset, runs[i].offset, r + 1) \
     DO(int32_t, run_node, runs[i].node, r) \
@@ -31,9 +31,9 @@ enum { MOST_KEPT = 32 << 20 }; /* bytes of freed memory at the end of the heap; 
     DO(int32_t, block_end, elements[i].block_end, n) \
     DO(int32_t, attribute_begin, elements[i].attribute_begin, n + 1) \
     DO(int32_t, first, first[i], a) \
-    DO(int32_t, name_of, attributes.items[flat->values.items[i].group].note - 1, d) \
-    DO(int32_t, first_index, values.items[i].note, d) \
-    DO(int64_t, value_begin, values.items[i].begin, d + 1)
+    DO(int32_t, name_of, names[values[i].group].note - 1, d) \
+    DO(int32_t, first_index, values[i].note, d) \
+    DO(int64_t, value_begin, values[i].begin, d + 1)
 
 /* Bytes for `count` items, so that the next array is aligned. */
 #define ROOM(type, count) ((sizeof(type) * (count) + 7) & ~(size_t)7)
@@ -77,18 +77,14 @@ static int flatten(Flat *flat, Tree *tree, Span tag_names, const Array *tags, Sp
     return step_from(tree, tree->root).is_element ? read_tree(flat) : UNREADABLE;
 }
 
-/* Store an object under a key, stealing references; 0, or -1 with an exception. */
-static int put(PyObject *found, PyObject *key, PyObject *object)
-{
-    int failed = key == NULL || object == NULL || PyDict_SetItem(found, key, object) < 0;
-    Py_XDECREF(key);
-    Py_XDECREF(object);
-    return failed ? -1 : 0;
-}
-
 /* Copy the arrays into one object, and tell where each is: (type, first item, end) by name. NULL with an exception. */
 static PyObject *put_arrays(const Flat *flat, PyObject *where)
 {
+    const Element *elements = flat->elements;
+    const Run *runs = flat->runs;
+    const Block *blocks = flat->blocks;
+    const int32_t *first = flat->first;
+    const String *names = flat->attributes.items, *values = flat->values.items;
     size_t n = flat->n, r = flat->r, m = flat->m, a = flat->a, d = flat->values.used, i;
 #define AND_ROOM(type, name, item, count) + ROOM(type, count)
     PyObject *memory = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(0 FLAT_ARRAYS(AND_ROOM)));
@@ -97,12 +93,13 @@ static PyObject *put_arrays(const Flat *flat, PyObject *where)
     int failed = memory == NULL;
 #define PUT(type, name, item, count) \
     if (!failed) { \
-        Py_ssize_t first = (at - begin) / (Py_ssize_t)sizeof(type); \
+        Py_ssize_t from = (at - begin) / (Py_ssize_t)sizeof(type); \
+        type *to = (type *)at; \
         for (i = 0; i < (count); i++) { \
-            ((type *)at)[i] = flat->item; \
+            to[i] = item; \
         } \
         at += ROOM(type, count); \
-        failed = put(where, PyUnicode_FromString(#name), Py_BuildValue("snn", #type, first, first + (Py_ssize_t)i)) < 0; \
+        failed = put_item(where, PyUnicode_FromString(#name), Py_BuildValue("snn", #type, from, from + (Py_ssize_t)i)) < 0; \
     }
     FLAT_ARRAYS(PUT)
 #undef PUT
@@ -150,17 +147,17 @@ static int put_texts(Flat *flat, PyObject *names, PyObject *unknown_names, PyObj
     for (i = 0; i < flat->values.used && !failed; i++) {
         int32_t name = flat->values.items[i].group, *number = &flat->attributes.items[name].note;
         if (*number == 0) {
-            failed = put(names, decoded(string_of(&flat->attributes, (size_t)name)), PyLong_FromLong(count)) < 0;
+            failed = put_item(names, decoded(string_of(&flat->attributes, (size_t)name)), PyLong_FromLong(count)) < 0;
             *number = ++count;
         }
     }
     for (i = 0; i < flat->n && !failed; i++) {
         const Element *element = &flat->elements[i];
         if (element->tag == 0) {
-            failed = put(unknown_names, PyLong_FromSize_t(i), decoded(string_of(&flat->tags, (size_t)element->name))) < 0;
+            failed = put_item(unknown_names, PyLong_FromSize_t(i), decoded(string_of(&flat->tags, (size_t)element->name))) < 0;
         }
         if (element->is_raw && !failed) {
-            failed = put(raw_texts, PyLong_FromSize_t(i), raw_text(flat->tree, element->node)) < 0;
+            failed = put_item(raw_texts, PyLong_FromSize_t(i), raw_text(flat->tree, element->node)) < 0;
         }
     }
     return failed ? -1 : 0;

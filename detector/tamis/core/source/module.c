@@ -62,6 +62,22 @@ int arrays_borrow(PyObject *tuple, Array *arrays, const Py_ssize_t *sizes, Py_ss
     return 1;
 }
 
+int append_number(PyObject *list, Py_ssize_t number)
+{
+    PyObject *item = PyLong_FromSsize_t(number);
+    int failed = item == NULL || PyList_Append(list, item) < 0;
+    Py_XDECREF(item);
+    return failed ? -1 : 0;
+}
+
+int put_item(PyObject *dict, PyObject *key, PyObject *object)
+{
+    int failed = key == NULL || object == NULL || PyDict_SetItem(dict, key, object) < 0;
+    Py_XDECREF(key);
+    Py_XDECREF(object);
+    return failed ? -1 : 0;
+}
+
 #define CONVERTER(name, size, writable) \
     int name(PyObject *object, void *array) \
     { \

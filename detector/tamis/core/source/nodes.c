@@ -71,13 +71,10 @@ void tree_release(Tree *tree)
     array_release(&tree->known_attributes);
 }
 
-/* Append a number for a name that lexbor knows, 0 for others; 0, or -1 with an exception. */
-static int append_number(PyObject *numbers, uintptr_t name)
+/* 0 for names that lexbor does not know. */
+static Py_ssize_t known_number(uintptr_t name)
 {
-    PyObject *number = PyLong_FromSize_t(name < MOST_KNOWN ? name : 0);
-    int failed = number == NULL || PyList_Append(numbers, number) < 0;
-    Py_XDECREF(number);
-    return failed ? -1 : 0;
+    return name < MOST_KNOWN ? (Py_ssize_t)name : 0;
 }
 
 /* lexbor_numbers(node) -> list of the numbers of the names of an element and of its attributes, 0 for names that lexbor does
@@ -92,9 +89,9 @@ PyObject *core_lexbor_numbers(PyObject *Py_UNUSED(module), PyObject *arguments)
         || !check_arrays(element->node.type == ELEMENT) || (numbers = PyList_New(0)) == NULL) {
         return NULL;
     }
-    failed = append_number(numbers, element->node.local_name);
+    failed = append_number(numbers, known_number(element->node.local_name));
     for (attribute = element->first_attribute; attribute != NULL && !failed; attribute = attribute->next) {
-        failed = append_number(numbers, attribute->node.local_name);
+        failed = append_number(numbers, known_number(attribute->node.local_name));
     }
     if (failed) {
         Py_DECREF(numbers);

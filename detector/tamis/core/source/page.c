@@ -4,7 +4,7 @@
 #define PAGE "tamis.core.page"
 #define ATTRIBUTES "tamis.core.attributes"
 
-enum { PAGE_ARRAYS = 16, ATTRIBUTE_ARRAYS = 4 };
+enum { PAGE_ARRAYS = 14, ATTRIBUTE_ARRAYS = 6 };
 
 /* What a capsule of a page holds. */
 typedef struct {
@@ -44,17 +44,6 @@ static int are_slices(const int32_t *begin, const int32_t *end, Py_ssize_t count
     return !wrong;
 }
 
-/* Whether each number is -1 or below its index. */
-static int are_before(const int32_t *numbers, Py_ssize_t count)
-{
-    int32_t i, last = (int32_t)count;
-    int wrong = count > INT32_MAX;
-    for (i = 0; i < last; i++) {
-        wrong |= (numbers[i] < -1) | (numbers[i] >= i);
-    }
-    return !wrong;
-}
-
 static int are_inside(const int32_t *numbers, Py_ssize_t count, Py_ssize_t length)
 {
     Py_ssize_t i;
@@ -77,23 +66,20 @@ static int is_sound(const PageArrays *page)
     for (i = 0; i < (int32_t)page->m; i++) {
         wrong |= page->block_run_begin[i] == page->block_run_end[i];
     }
-    return !wrong && page->values.indices <= page->a && page->attribute_begin[0] == 0 && page->attribute_begin[n] == page->a
-           && are_slices(page->run_begin, page->run_end, page->n, page->r)
+    return !wrong && page->values.n == page->n && are_slices(page->run_begin, page->run_end, page->n, page->r)
            && are_slices(page->block_begin, page->block_end, page->n, page->m)
-           && are_slices(page->attribute_begin, page->attribute_begin + 1, page->n, page->a)
            && are_slices(page->block_run_begin, page->block_run_end, page->m, page->r)
-           && are_inside(page->run_node, page->r, page->n) && are_inside(page->block_node, page->m, page->n)
-           && are_inside(page->first, page->a, page->a);
+           && are_inside(page->run_node, page->r, page->n) && are_inside(page->block_node, page->m, page->n);
 }
 
 static int read_page(PyObject *tuple, CheckedPage *checked)
 {
-    static const Py_ssize_t sizes[PAGE_ARRAYS] = {2, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 8, 1};
+    static const Py_ssize_t sizes[PAGE_ARRAYS] = {2, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 8, 1};
     const Array *arrays = checked->arrays;
     PageArrays *page = &checked->page;
     const int32_t **const pointers[] = {
         &page->parent, &page->end, &page->depth, &page->run_begin, &page->run_end, &page->block_begin, &page->block_end,
-        &page->run_node, &page->block_node, &page->block_run_begin, &page->block_run_end, &page->attribute_begin, &page->first,
+        &page->run_node, &page->block_node, &page->block_run_begin, &page->block_run_end,
     };
     int k;
     if (!arrays_borrow(tuple, checked->arrays, sizes, PAGE_ARRAYS)) {
@@ -102,18 +88,19 @@ static int read_page(PyObject *tuple, CheckedPage *checked)
     page->n = arrays[0].length;
     page->r = arrays[8].length;
     page->m = arrays[9].length;
-    page->a = arrays[13].length;
+    page->a = page->values.a;
+    page->attribute_begin = page->values.of_element;
+    page->first = page->values.first;
     page->tag = ITEMS(arrays[0], int16_t);
-    for (k = 1; k < 14; k++) {
-        Py_ssize_t length = k < 8 ? page->n : k == 8 ? page->r : k < 12 ? page->m : k == 12 ? page->n + 1 : page->a;
-        if (!check_arrays(arrays[k].length == length)) {
+    for (k = 1; k < 12; k++) {
+        if (!check_arrays(arrays[k].length == (k < 8 ? page->n : k == 8 ? page->r : page->m))) {
             return 0;
         }
         *pointers[k - 1] = ITEMS(arrays[k], int32_t);
     }
-    page->run_offset = ITEMS(arrays[14], int64_t);
-    page->is_nonblank = ITEMS(arrays[15], uint8_t);
-    return check_arrays(arrays[14].length == page->r + 1 && arrays[15].length == page->r && is_sound(page));
+    page->run_offset = ITEMS(arrays[12], int64_t);
+    page->is_nonblank = ITEMS(arrays[13], uint8_t);
+    return check_arrays(arrays[12].length == page->r + 1 && arrays[13].length == page->r && is_sound(page));
 }
 
 static void free_page(PyObject *capsule)
@@ -172,31 +159,33 @@ void find_containers(const PageArrays *page, int32_t *container)
 
 static int read_attributes(PyObject *tuple, CheckedAttributes *checked)
 {
-    static const Py_ssize_t sizes[ATTRIBUTE_ARRAYS] = {1, 8, 4, 4};
+    static const Py_ssize_t sizes[ATTRIBUTE_ARRAYS] = {1, 8, 4, 4, 4, 4};
     const Array *arrays = checked->arrays;
     AttributeValues *values = &checked->values;
     Py_ssize_t i;
-    int32_t name = -1, last = -1;
+    int32_t name = -1;
     int wrong = 0;
     if (!arrays_borrow(tuple, checked->arrays, sizes, ATTRIBUTE_ARRAYS)) {
         return 0;
     }
-    values->d = arrays[2].length;
-    values->data = ITEMS(arrays[0], unsigned char);
-    values->begin = ITEMS(arrays[1], int64_t);
-    values->name_of = ITEMS(arrays[2], int32_t);
-    values->first_index = ITEMS(arrays[3], int32_t);
-    if (!check_arrays(arrays[1].length == values->d + 1 && arrays[3].length == values->d)) {
+    *values = (AttributeValues){
+        .n = arrays[4].length - 1, .a = arrays[5].length, .d = arrays[2].length, .data = ITEMS(arrays[0], unsigned char),
+        .begin = ITEMS(arrays[1], int64_t), .name_of = ITEMS(arrays[2], int32_t), .first_index = ITEMS(arrays[3], int32_t),
+        .of_element = ITEMS(arrays[4], int32_t), .first = ITEMS(arrays[5], int32_t),
+    };
+    if (!check_arrays(arrays[1].length == values->d + 1 && arrays[3].length == values->d && values->n >= 0)) {
         return 0;
     }
     for (i = 0; i < values->d; i++) {
-        wrong |= (values->begin[i] > values->begin[i + 1]) | (values->name_of[i] < 0) | (values->first_index[i] < 0);
+        wrong |= (values->begin[i] > values->begin[i + 1]) | (values->name_of[i] < 0);
         name = values->name_of[i] > name ? values->name_of[i] : name;
-        last = values->first_index[i] > last ? values->first_index[i] : last;
     }
     values->names = (Py_ssize_t)name + 1;
-    values->indices = (Py_ssize_t)last + 1;
-    return check_arrays(!wrong && values->begin[0] >= 0 && values->begin[values->d] <= arrays[0].length);
+    return check_arrays(!wrong && values->begin[0] >= 0 && values->begin[values->d] <= arrays[0].length
+                        && values->of_element[0] == 0 && values->of_element[values->n] == values->a
+                        && are_slices(values->of_element, values->of_element + 1, values->n, values->a)
+                        && are_inside(values->first_index, values->d, values->a)
+                        && are_inside(values->first, values->a, values->a));
 }
 
 static void free_attributes(PyObject *capsule)
@@ -206,8 +195,8 @@ static void free_attributes(PyObject *capsule)
     free(checked);
 }
 
-/* checked_attributes(values: bytes, value_begin: int64[d + 1], name_of: int32[d], first_index: int32[d]) -> capsule, which holds
-   them */
+/* checked_attributes(values: bytes, value_begin: int64[d + 1], name_of: int32[d], first_index: int32[d], begin: int32[n + 1],
+                      first: int32[a]) -> capsule, which holds them */
 PyObject *core_checked_attributes(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     CheckedAttributes *checked = calloc(1, sizeof *checked);
@@ -230,71 +219,188 @@ int in_values(PyObject *capsule, void *values)
     return checked != NULL;
 }
 
-/* chosen_ancestors(parent: int32[k], chosen: bool[k], outermost, found: int32[k]), for tamis.page.tree: of the chosen nodes
-                    among each node and its ancestors the nearest, or the outermost one; -1 without one. Parents come before
-                    their children. */
+/* For tamis.page.tree: those that fill an array return it. */
+
+/* chosen_ancestors(nodes: int32[k], their parents, chosen: bool[k], outermost) -> `nodes`: of the chosen nodes among each node
+                    and its ancestors the nearest, or the outermost one; -1 without one. Parents come before their children. */
 PyObject *core_chosen_ancestors(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array parent = {0}, chosen = {0}, found = {0};
-    const int32_t *above;
+    SCOPED(array_release) Array nodes = {0}, chosen = {0};
+    PyObject *given;
     const uint8_t *is_chosen;
     int32_t i, *to;
     int outermost;
-    if (!PyArg_ParseTuple(arguments, "O&O&pO&", in_4, &parent, in_1, &chosen, &outermost, out_4, &found)
-        || !check_arrays(chosen.length == parent.length && found.length == parent.length
-                         && are_before(ITEMS(parent, int32_t), parent.length))) {
+    if (!PyArg_ParseTuple(arguments, "OO&p", &given, in_1, &chosen, &outermost) || !out_4(given, &nodes)
+        || !check_arrays(chosen.length == nodes.length && nodes.length <= INT32_MAX)) {
         return NULL;
     }
-    above = ITEMS(parent, int32_t);
     is_chosen = ITEMS(chosen, uint8_t);
-    to = ITEMS(found, int32_t);
-    for (i = 0; i < (int32_t)parent.length; i++) {
-        int32_t around = above[i] < 0 ? -1 : to[above[i]];
+    to = ITEMS(nodes, int32_t);
+    for (i = 0; i < (int32_t)nodes.length; i++) {
+        int32_t around = -1;
+        if (to[i] != -1) {
+            if (to[i] < 0 || to[i] >= i) {
+                check_arrays(0);
+                return NULL;
+            }
+            around = to[to[i]];
+        }
         to[i] = is_chosen[i] && (around < 0 || !outermost) ? i : around;
     }
-    Py_RETURN_NONE;
+    return Py_NewRef(given);
 }
 
-/* slice_sums(values: int64[k] or bool[k], begin: int32[s], end: int32[s], sums: int64[s]), for tamis.page.tree */
+/* mark_subtrees(page, chosen: bool[n]) -> `chosen`, with all that is in chosen elements */
+PyObject *core_mark_subtrees(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array chosen = {0};
+    PageArrays page;
+    PyObject *given;
+    uint8_t *begin, *at;
+    int32_t inside;
+    if (!PyArg_ParseTuple(arguments, "O&O", in_page, &page, &given) || !out_1(given, &chosen)
+        || !check_arrays(chosen.length == page.n)) {
+        return NULL;
+    }
+    begin = ITEMS(chosen, uint8_t);
+    for (at = begin; (at = memchr(at, 1, (size_t)(begin + page.n - at))) != NULL; at += inside) {
+        inside = page.end[at - begin] - (int32_t)(at - begin);
+        if (inside > 1) {
+            memset(at, 1, (size_t)inside);
+        }
+    }
+    return Py_NewRef(given);
+}
+
+/* mark_runs(page, blocks: bool[m], runs: bool[r], of zeros) -> `runs`, with those of some blocks marked */
+PyObject *core_mark_runs(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array blocks = {0}, runs = {0};
+    PageArrays page;
+    PyObject *given;
+    const uint8_t *is_chosen;
+    uint8_t *to;
+    int32_t b, k;
+    if (!PyArg_ParseTuple(arguments, "O&O&O", in_page, &page, in_1, &blocks, &given) || !out_1(given, &runs)
+        || !check_arrays(blocks.length == page.m && runs.length == page.r)) {
+        return NULL;
+    }
+    is_chosen = ITEMS(blocks, uint8_t);
+    to = ITEMS(runs, uint8_t);
+    for (b = 0; b < (int32_t)page.m; b++) {
+        for (k = page.block_run_begin[b]; is_chosen[b] && k < page.block_run_end[b]; k++) {
+            to[k] = 1;
+        }
+    }
+    return Py_NewRef(given);
+}
+
+/* mark(mask: bool[n], indices: list, int32[k] or int64[k]) -> `mask`, with these true; numbers below 0 count from the end */
+PyObject *core_mark(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array mask = {0}, array = {0};
+    PyObject *given, *indices;
+    Py_ssize_t k, length;
+    int is_list;
+    if (!PyArg_ParseTuple(arguments, "OO", &given, &indices) || !out_1(given, &mask)) {
+        return NULL;
+    }
+    is_list = PyList_Check(indices);
+    if (!is_list && (!in_any(indices, &array) || !check_arrays(array.view.itemsize == 4 || array.view.itemsize == 8))) {
+        return NULL;
+    }
+    length = is_list ? PyList_Size(indices) : array.length;
+    for (k = 0; k < length; k++) {
+        int64_t index = is_list                      ? PyNumber_AsSsize_t(PyList_GetItem(indices, k), NULL)
+                        : array.view.itemsize == 4 ? ITEMS(array, int32_t)[k]
+                                                     : ITEMS(array, int64_t)[k];
+        if (index < 0 && PyErr_Occurred()) {
+            return NULL;
+        }
+        index += index < 0 ? mask.length : 0;
+        if (!check_arrays(index >= 0 && index < mask.length)) {
+            return NULL;
+        }
+        ITEMS(mask, uint8_t)[index] = 1;
+    }
+    return Py_NewRef(given);
+}
+
+/* elements_with_tags(page, tags: bool[tags]) -> list */
+PyObject *core_elements_with_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array tags = {0};
+    PageArrays page;
+    PyObject *found;
+    const uint8_t *is_wanted;
+    Py_ssize_t i;
+    if (!PyArg_ParseTuple(arguments, "O&O&", in_page, &page, in_1, &tags) || !check_arrays(tags.length == core_tables.tags)) {
+        return NULL;
+    }
+    is_wanted = ITEMS(tags, uint8_t);
+    found = PyList_New(0);
+    for (i = 0; i < page.n && found != NULL; i++) {
+        if (is_wanted[page.tag[i]] && append_number(found, i) < 0) {
+            Py_CLEAR(found);
+        }
+    }
+    return found;
+}
+
+/* Write running totals of bool, int32 or int64, 0 first; sets a ValueError for others. */
+static int add_up(const Array *values, uint64_t *sums)
+{
+    const uint8_t *flags = ITEMS(*values, uint8_t);
+    const int32_t *small = ITEMS(*values, int32_t);
+    const uint64_t *large = ITEMS(*values, uint64_t);
+    Py_ssize_t i, count = values->length, size = values->view.itemsize;
+    uint64_t sum = sums[0] = 0;
+    if (!check_arrays(size == 1 || size == 4 || size == 8)) {
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        sums[i + 1] = sum += size == 1 ? flags[i] : size == 4 ? (uint64_t)small[i] : large[i];
+    }
+    return 1;
+}
+
+/* prefix_sums(values: bool[k], int32[k] or int64[k], sums: int64[k + 1]) -> `sums` */
+PyObject *core_prefix_sums(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array values = {0}, sums = {0};
+    PyObject *given;
+    if (!PyArg_ParseTuple(arguments, "O&O", in_any, &values, &given) || !out_8(given, &sums)
+        || !check_arrays(sums.length == values.length + 1) || !add_up(&values, ITEMS(sums, uint64_t))) {
+        return NULL;
+    }
+    return Py_NewRef(given);
+}
+
+/* slice_sums(values: bool[k], int32[k] or int64[k], begin: int32[s], end: int32[s], sums: int64[s]) -> `sums` */
 PyObject *core_slice_sums(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array values = {0}, begin = {0}, end = {0}, sums = {0};
     SCOPED(free_memory) uint64_t *before = NULL; /* each value */
-    Py_ssize_t i, size;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_any, &values, in_4, &begin, in_4, &end, out_8, &sums)
-        || !check_arrays((values.view.itemsize == 1 || values.view.itemsize == 8) && begin.length == sums.length
-                         && end.length == sums.length
+    const int32_t *first, *last;
+    uint64_t *to;
+    PyObject *given;
+    Py_ssize_t i, count;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O", in_any, &values, in_4, &begin, in_4, &end, &given) || !out_8(given, &sums)
+        || !check_arrays(begin.length == sums.length && end.length == sums.length
                          && are_slices(ITEMS(begin, int32_t), ITEMS(end, int32_t), sums.length, values.length))) {
         return NULL;
     }
     if ((before = malloc(sizeof *before * (size_t)(values.length + 1))) == NULL) {
         return PyErr_NoMemory();
     }
-    before[0] = 0;
-    for (i = 0, size = values.view.itemsize; i < values.length; i++) {
-        before[i + 1] = before[i] + (size == 1 ? ITEMS(values, uint8_t)[i] : ITEMS(values, uint64_t)[i]);
-    }
-    for (i = 0; i < sums.length; i++) {
-        ITEMS(sums, uint64_t)[i] = before[ITEMS(end, int32_t)[i]] - before[ITEMS(begin, int32_t)[i]];
-    }
-    Py_RETURN_NONE;
-}
-
-/* mark_slices(chosen: bool[s], begin: int32[s], end: int32[s], inside: bool[k]), of zeros: marks what lies in chosen slices */
-PyObject *core_mark_slices(PyObject *Py_UNUSED(module), PyObject *arguments)
-{
-    SCOPED(array_release) Array chosen = {0}, begin = {0}, end = {0}, inside = {0};
-    Py_ssize_t i;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_1, &chosen, in_4, &begin, in_4, &end, out_1, &inside)
-        || !check_arrays(begin.length == chosen.length && end.length == chosen.length
-                         && are_slices(ITEMS(begin, int32_t), ITEMS(end, int32_t), chosen.length, inside.length))) {
+    if (!add_up(&values, before)) {
         return NULL;
     }
-    for (i = 0; i < chosen.length; i++) {
-        int32_t first = ITEMS(begin, int32_t)[i];
-        if (ITEMS(chosen, uint8_t)[i]) {
-            memset(ITEMS(inside, uint8_t) + first, 1, (size_t)(ITEMS(end, int32_t)[i] - first));
-        }
+    first = ITEMS(begin, int32_t);
+    last = ITEMS(end, int32_t);
+    to = ITEMS(sums, uint64_t);
+    for (i = 0, count = sums.length; i < count; i++) {
+        to[i] = before[last[i]] - before[first[i]];
     }
-    Py_RETURN_NONE;
+    return Py_NewRef(given);
 }

@@ -4,13 +4,14 @@
 
 #include "core.h"
 
-/* The d distinct attributes of a page, tamis.page.attributes.AttributeTable: values lie in the data, names are below
-   `names`, and indices of their first occurrence below `indices`. */
+/* The a attributes of a page of n elements, and the d distinct ones, tamis.page.attributes.AttributeTable: slices and values lie
+   inside what they are of, names are below `names`, and indices below a. */
 typedef struct {
-    Py_ssize_t d, names, indices;
+    Py_ssize_t n, a, d, names;
     const unsigned char *data;
-    const int64_t *begin;
-    const int32_t *name_of, *first_index;
+    const int64_t *begin;                  /* d + 1 */
+    const int32_t *name_of, *first_index;  /* d */
+    const int32_t *of_element, *first;     /* n + 1, where those of an element begin; a: the first attribute that is equal */
 } AttributeValues;
 
 /* Of n elements, m blocks, r runs and a attributes. The parent of an element other than the first comes before it, ends come
@@ -21,11 +22,11 @@ typedef struct {
     const int32_t *parent, *end, *depth, *run_begin, *run_end, *block_begin, *block_end; /* n */
     const int32_t *run_node;                                                             /* r */
     const int32_t *block_node, *block_run_begin, *block_run_end;                         /* m */
-    const int32_t *attribute_begin, *first; /* n + 1, a: the first attribute that is equal */
+    const int32_t *attribute_begin, *first; /* those of `values` */
     const int64_t *run_offset;              /* r + 1, in characters of the text */
-    const uint8_t *is_nonblank;                 /* r */
+    const uint8_t *is_nonblank;             /* r */
     Span text;
-    AttributeValues values; /* with indices below a */
+    AttributeValues values;
 } PageArrays;
 
 /* Converters as in core.h; they take the capsules of Page.arrays and AttributeTable.arrays. */
