@@ -64,41 +64,49 @@ typedef struct {
     size_t hashed;
 } Scan;
 
-/* Read a line; the text moves past its line feed. */
-static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, int32_t *overlap)
+/* The first characters of a text. */
+static Span shortened(Span text, int characters)
 {
-    const unsigned char *at = text->begin, *end = text->end, *word = at;
-    int characters = 0, digits = 1, hashed = 0, hashing = 1;
-    int last = scan->title.count ? OVERLAP_CHARACTERS : HASHED_CHARACTERS;
-    for (;;) {
-        int over = at >= end || *at == '\n' || characters == last;
-        int border = over || *at == ' ';
-        if (hashing && (border || characters == HASHED_CHARACTERS)) {
-            if (at > word) {
-                scan->hashes[scan->hashed++] = ENTRY(digits ? scan->number : core_crc32(scan->prefix, word, at));
-                hashed++;
-            }
-            hashing = hashed < MAX_WORDS && characters < HASHED_CHARACTERS;
+    if (text.end - text.begin > characters) {
+        const unsigned char *at = text.begin;
+        while (at < text.end && (characters -= (*at & 0xC0) != 0x80) >= 0) {
+            at++;
         }
-        if (border) {
-            *overlap += at > word && is_new_title_word(&scan->title, (Span){word, at}, line);
-            if (over || (!hashing && !scan->title.count)) {
-                break;
-            }
-            word = ++at;
-            digits = 1;
-        }
-        else if (*at < 0x80) {
-            digits &= (property_of(*at++) & IS_DIGIT) != 0;
-        }
-        else {
-            digits &= (property_of(next_character(&at, end)) & IS_DIGIT) != 0;
-        }
-        characters++;
+        text.end = at;
     }
-    *words = hashed;
-    text->begin = at;
-    next_line(text);
+    return text;
+}
+
+/* Read the words of a line, which there are none of as yet. */
+static void scan_line(Scan *scan, Span text, Py_ssize_t line, int32_t *words, int32_t *overlap)
+{
+    const unsigned char *at = text.begin;
+    const unsigned char *end = shortened(text, OVERLAP_CHARACTERS).end, *hashed_end = shortened(text, HASHED_CHARACTERS).end;
+    for (; at < end; at++) {
+        const unsigned char *word = at;
+        if (*words < MAX_WORDS && at < hashed_end) {
+            uint32_t state = ~scan->prefix; /* a step for each byte: most words are too short for a loop of their own */
+            int digits = 1;
+            while (at < hashed_end && *at != ' ') {
+                const unsigned char *from = at;
+                digits &= *at < 0x80 ? is_digit(*at++) : (property_of(next_character(&at, end)) & IS_DIGIT) != 0;
+                do {
+                    state = crc32_step(state, *from++);
+                } while (from < at);
+            }
+            if (at > word) {
+                scan->hashes[scan->hashed++] = ENTRY(digits ? scan->number : ~state);
+                ++*words;
+            }
+        }
+        else if (!scan->title.count) {
+            break;
+        }
+        while (at < end && *at != ' ') {
+            at++;
+        }
+        *overlap += at > word && is_new_title_word(&scan->title, (Span){word, at}, line);
+    }
 }
 
 void read_words(Features *f)
@@ -109,7 +117,8 @@ void read_words(Features *f)
     scan.number = hash_number(scan.prefix);
     read_title(&scan.title, f->title);
     for (b = 0; b < f->page.m; b++) {
-        scan_line(&scan, &lines, b, f->words_per_block + b, &f->blocks[b].overlap);
+        f->words_per_block[b] = 0;
+        scan_line(&scan, next_line(&lines), b, f->words_per_block + b, &f->blocks[b].overlap);
     }
     f->title_words = scan.title.count;
     f->word_count = (Py_ssize_t)scan.hashed;
