@@ -223,35 +223,11 @@ static void look_at_blocks(Features *f)
     }
 }
 
-int features_measure(Features *f)
-{
-    size_t n = (size_t)f->page.n, m = (size_t)f->page.m, more = n > m ? n : m;
-    SCOPED(free_memory) uint64_t *keys = calloc(more + 1, sizeof(uint64_t) + sizeof(int32_t));
-    int32_t *first = (int32_t *)(void *)(keys + more + 1);
-    Py_ssize_t regions;
-    if (keys == NULL) {
-        return -1;
-    }
-    read_words(f);
-    read_borders(f);
-    read_values(f);
-    count_kinds(f->page.text, f->page.run_offset, f->page.r, f->totals, COUNTS);
-    look_at_elements(f);
-    find_owners(f);
-    if (count_siblings(f, keys, first) < 0 || count_repeats(f, keys, first) < 0
-        || (regions = number_regions(f, keys, first)) < 0) {
-        return -1;
-    }
-    look_at_blocks(f);
-    describe_for_neighbours(f);
-    sum_odds(f);
-    return describe_regions(f, regions);
-}
-
 /* ---- Memory, and a page's arguments */
 
 void features_release(Features *f)
 {
+    free(f->small);
     free(f->zeroed);
     free(f->scratch);
     free(f->regions);
@@ -260,13 +236,13 @@ void features_release(Features *f)
 }
 
 /* Allocate the arrays, those of wide items first; 0, or -1 without memory. */
-static int allocate(Features *f, size_t characters)
+static int allocate(Features *f)
 {
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, a = (size_t)f->page.a, r = (size_t)f->page.r;
     size_t names = MAX_NAME_PARTS * a, words = MAX_WORDS * m, values = (size_t)f->page.values.begin[f->page.values.d];
     char *zeroed = f->zeroed = calloc(1, sizeof(Block) * m + sizeof(Element) * (n + 1) + 9 * a);
     char *scratch = f->scratch = malloc(8 * COUNTS * (r + 1) + 4 * (COUNTED_SETS * (n + 1) + n + OF_CONTAINER * n)
-                                        + 4 * (m + words + 2 * names) + characters + values);
+                                        + 4 * (m + words + 2 * names) + values);
     if (zeroed == NULL || scratch == NULL) {
         return -1;
     }
@@ -282,7 +258,6 @@ static int allocate(Features *f, size_t characters)
     CARVE(scratch, f->words, words);
     CARVE(scratch, f->name_elements, names);
     CARVE(scratch, f->names, names);
-    CARVE(scratch, f->small, characters);
     CARVE(scratch, f->stable, values);
     memset(f->totals, 0, sizeof *f->totals * COUNTS);
     memset(f->tag_sums, 0, sizeof *f->tag_sums * COUNTED_SETS);
@@ -309,7 +284,7 @@ int features_read(Features *f)
         return -1;
     }
     characters = (size_t)(f->lines.end - f->lines.begin);
-    if (allocate(f, characters) < 0) {
+    if ((f->small = malloc(characters + 1)) == NULL) {
         PyErr_NoMemory();
         return -1;
     }
@@ -318,7 +293,32 @@ int features_read(Features *f)
         && ((f->lower = PyObject_CallMethod(f->block_lines, "lower", NULL)) == NULL || !in_text(f->lower, &f->lowered))) {
         return -1;
     }
-    return read_names(f);
+    return 0;
+}
+
+int features_measure(Features *f)
+{
+    size_t n = (size_t)f->page.n, m = (size_t)f->page.m, more = n > m ? n : m;
+    SCOPED(free_memory) uint64_t *keys = calloc(more + 1, sizeof(uint64_t) + sizeof(int32_t));
+    int32_t *first = (int32_t *)(void *)(keys + more + 1);
+    Py_ssize_t regions;
+    if (keys == NULL || allocate(f) < 0 || read_names(f) < 0) {
+        return -1;
+    }
+    read_words(f);
+    read_borders(f);
+    read_values(f);
+    count_kinds(f->page.text, f->page.run_offset, f->page.r, f->totals, COUNTS);
+    look_at_elements(f);
+    find_owners(f);
+    if (count_siblings(f, keys, first) < 0 || count_repeats(f, keys, first) < 0
+        || (regions = number_regions(f, keys, first)) < 0) {
+        return -1;
+    }
+    look_at_blocks(f);
+    describe_for_neighbours(f);
+    sum_odds(f);
+    return describe_regions(f, regions);
 }
 
 /* block_features(PAGE_FORMAT, rows: float32[m, FEATURES])
@@ -341,7 +341,7 @@ PyObject *core_block_features(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     Py_END_ALLOW_THREADS
     if (failed) {
-        return PyErr_NoMemory();
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     }
     return Py_BuildValue("NNNN", PyByteArray_FromStringAndSize((const char *)f.words_per_block, 4 * m),
                          PyByteArray_FromStringAndSize((const char *)f.words, 4 * f.word_count),

@@ -80,6 +80,7 @@ typedef struct {
     double total[COUNTS];       /* of the page, at least 1 */
     Py_ssize_t h1, h1_blocks;   /* the longest block in an h1, -1 without one, and how many there are */
     float *regions;              /* [regions][OF_REGION] */
+    unsigned char *small;       /* characters of the blocks, in lower case */
     char *zeroed;               /* memory of the arrays up to `hides` */
     Block *blocks;              /* m */
     Element *elements;          /* n + 1 */
@@ -94,7 +95,6 @@ typedef struct {
     uint32_t *words;            /* of the blocks, one after the other: entries of tables */
     int32_t *name_elements;     /* element of each name */
     uint32_t *names;            /* as entries of tables */
-    unsigned char *small;       /* characters of the blocks, in lower case */
     unsigned char *stable;      /* of a value, without its numbers */
     Py_ssize_t word_count, name_count;
 } Features;
@@ -107,10 +107,10 @@ typedef struct {
     in_page, &(f)->page, &(f)->block_lines, in_text, &(f)->title, in_1, &(f)->arrays[USES], in_4, &(f)->arrays[WORD_ODDS], \
         in_4, &(f)->arrays[NAME_ODDS]
 
-/* Read the names and words of a page whose arguments were parsed; 0, or -1 with an exception set. */
+/* Read what needs the lock of a page whose arguments were parsed; 0, or -1 with an exception set. */
 int features_read(Features *f);
 
-/* Measure what the features are computed from; needs no lock. 0, or -1 without memory. */
+/* Measure what the features are computed from; needs no lock. 0, or -1 without memory or with an exception set. */
 int features_measure(Features *f);
 
 void features_release(Features *f);
@@ -186,8 +186,8 @@ static inline double log_of(double x)
 /* Read the leading words of each block, MAX_WORDS at most, and count the title's words in it: the first 64 of them count. */
 void read_words(Features *f);
 
-/* Read the parts of the attributes that name elements with text, MAX_NAME_PARTS of each attribute at most; 0, or -1 with
-   an exception set. */
+/* Read the parts of the attributes that name elements with text, MAX_NAME_PARTS of each attribute at most; 0, or -1 without
+   memory or with an exception set. */
 int read_names(Features *f);
 
 /* Sum up the log-odds of the words and names that were read. */

@@ -357,6 +357,14 @@ void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, int64_t *to
 /* Write a text in lower case, as str.lower does; 0 if it has capitals that are not ASCII, which needs Python's tables. */
 int lower_ascii(unsigned char *to, Span text);
 
+extern uint32_t core_crc_table[4][256]; /* core_crc_table[k]: of a byte with k bytes of zero after it */
+
+/* The complement of the checksum of some bytes, from that of all but the last. */
+static inline uint32_t crc32_step(uint32_t crc, unsigned char last)
+{
+    return crc >> 8 ^ core_crc_table[0][(crc ^ last) & 0xFF];
+}
+
 /* zlib.crc32 of the bytes from `at` to `end`; `before` is the checksum of the bytes before them. */
 uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned char *end);
 

@@ -10,11 +10,14 @@ typedef struct {
     Network network;
     Array arrays[ARRAYS];
     float *properties; /* [m][p]: features of p columns */
+    int64_t *tokens;
+    Py_ssize_t token_count;
 } Scoring;
 
 static void release(Scoring *scoring)
 {
     free(scoring->properties);
+    free(scoring->tokens);
     features_release(&scoring->features);
     network_release(&scoring->network);
     arrays_release(scoring->arrays, ARRAYS);
@@ -114,37 +117,29 @@ static void write_kind_inputs(const Scoring *scoring, const double *templateness
     of_all[p] = content / larger(all, MIN_WORDS);
 }
 
-/* Add a token to a set of bits; returns whether it is new. */
-static int add_token(uint64_t *present, uint32_t token)
+/* List the different tokens in ascending order, names before words; 0, or -1 without memory. */
+static int list_tokens(Scoring *scoring)
 {
-    uint64_t *bits = &present[token / 64], bit = (uint64_t)1 << token % 64;
-    int is_new = !(*bits & bit);
-    *bits |= bit;
-    return is_new;
-}
-
-/* The different tokens in ascending order, names before words: int64. */
-static PyObject *list_tokens(const Features *f)
-{
+    const Features *f = &scoring->features;
     uint64_t present[2 * TABLE_SIZE / 64] = {0}, left; /* bits of tokens */
-    Py_ssize_t count = 0, i;
-    PyObject *list;
-    int64_t *to;
+    int64_t *to = scoring->tokens = malloc(sizeof *to * (size_t)(f->name_count + f->word_count) + 1);
+    Py_ssize_t i;
+    if (to == NULL) {
+        return -1;
+    }
     for (i = 0; i < f->name_count; i++) {
-        count += add_token(present, f->names[i]);
+        present[f->names[i] / 64] |= (uint64_t)1 << f->names[i] % 64;
     }
     for (i = 0; i < f->word_count; i++) {
-        count += add_token(present, TABLE_SIZE + f->words[i]);
+        present[(TABLE_SIZE + f->words[i]) / 64] |= (uint64_t)1 << f->words[i] % 64;
     }
-    if ((list = PyByteArray_FromStringAndSize(NULL, 8 * count)) != NULL) {
-        to = (int64_t *)(void *)PyByteArray_AsString(list);
-        for (i = 0; i < 2 * TABLE_SIZE / 64; i++) {
-            for (left = present[i]; left; left &= left - 1) {
-                *to++ = 64 * i + __builtin_ctzll(left);
-            }
+    for (i = 0; i < 2 * TABLE_SIZE / 64; i++) {
+        for (left = present[i]; left; left &= left - 1) {
+            *to++ = 64 * i + __builtin_ctzll(left);
         }
     }
-    return list;
+    scoring->token_count = to - scoring->tokens;
+    return 0;
 }
 
 static int fit(const Scoring *scoring)
@@ -157,7 +152,7 @@ static int fit(const Scoring *scoring)
            && arrays[KIND_INPUTS].length > PAGE_FEATURES + 2 * arrays[COLUMNS].length;
 }
 
-/* Score the blocks; 0, or -1 without memory. */
+/* Score the blocks; 0, or -1 without memory or with an exception set. */
 static int score(Scoring *scoring, float clip, double base, double inside)
 {
     Features *f = &scoring->features;
@@ -172,7 +167,7 @@ static int score(Scoring *scoring, float clip, double base, double inside)
                 ITEMS(arrays[IN_TREE], uint8_t));
     write_penalties(f, base, inside, ITEMS(arrays[PENALTY], double));
     write_kind_inputs(scoring, of_blocks);
-    return 0;
+    return list_tokens(scoring);
 }
 
 /* score_blocks(PAGE_FORMAT, network, clip, base, inside, columns: int32[p], templateness: float64[n + m],
@@ -196,5 +191,8 @@ PyObject *core_score_blocks(PyObject *Py_UNUSED(module), PyObject *arguments)
     Py_BEGIN_ALLOW_THREADS
     failed = score(&scoring, clip, base, inside) < 0;
     Py_END_ALLOW_THREADS
-    return failed ? PyErr_NoMemory() : list_tokens(&scoring.features);
+    if (failed) {
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    }
+    return PyByteArray_FromStringAndSize((const char *)scoring.tokens, (Py_ssize_t)sizeof(int64_t) * scoring.token_count);
 }

@@ -305,7 +305,7 @@ int lower_ascii(unsigned char *to, Span text)
 
 /* The checksum of zlib.crc32; linking zlib is not worth it. */
 
-static uint32_t crc_table[4][256]; /* crc_table[k]: of a byte with k bytes of zero after it */
+uint32_t core_crc_table[4][256];
 
 void core_prepare_crc32(void)
 {
@@ -317,7 +317,7 @@ void core_prepare_crc32(void)
             for (bit = 0; bit < 8; bit++) {
                 crc = crc & 1 ? crc >> 1 ^ 0xEDB88320u : crc >> 1;
             }
-            crc_table[k][i] = crc;
+            core_crc_table[k][i] = crc;
         }
     }
 }
@@ -327,11 +327,11 @@ uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned cha
     uint32_t crc = ~before;
     for (; end - at >= 4; at += 4) {
         crc ^= at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-        crc = crc_table[3][crc & 0xFF] ^ crc_table[2][crc >> 8 & 0xFF] ^ crc_table[1][crc >> 16 & 0xFF]
-              ^ crc_table[0][crc >> 24];
+        crc = core_crc_table[3][crc & 0xFF] ^ core_crc_table[2][crc >> 8 & 0xFF] ^ core_crc_table[1][crc >> 16 & 0xFF]
+              ^ core_crc_table[0][crc >> 24];
     }
     while (at < end) {
-        crc = crc >> 8 ^ crc_table[0][(crc ^ *at++) & 0xFF];
+        crc = crc32_step(crc, *at++);
     }
     return ~crc;
 }

@@ -64,41 +64,49 @@ typedef struct {
     size_t hashed;
 } Scan;
 
-/* Read a line; the text moves past its line feed. */
-static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, int32_t *overlap)
+/* The first characters of a text. */
+static Span shortened(Span text, int characters)
 {
-    const unsigned char *at = text->begin, *end = text->end, *word = at;
-    int characters = 0, digits = 1, hashed = 0, hashing = 1;
-    int last = scan->title.count ? OVERLAP_CHARACTERS : HASHED_CHARACTERS;
-    for (;;) {
-        int over = at >= end || *at == '\n' || characters == last;
-        int border = over || *at == ' ';
-        if (hashing && (border || characters == HASHED_CHARACTERS)) {
-            if (at > word) {
-                scan->hashes[scan->hashed++] = ENTRY(digits ? scan->number : core_crc32(scan->prefix, word, at));
-                hashed++;
-            }
-            hashing = hashed < MAX_WORDS && characters < HASHED_CHARACTERS;
+    if (text.end - text.begin > characters) {
+        const unsigned char *at = text.begin;
+        while (at < text.end && (characters -= (*at & 0xC0) != 0x80) >= 0) {
+            at++;
         }
-        if (border) {
-            *overlap += at > word && is_new_title_word(&scan->title, (Span){word, at}, line);
-            if (over || (!hashing && !scan->title.count)) {
-                break;
-            }
-            word = ++at;
-            digits = 1;
-        }
-        else if (*at < 0x80) {
-            digits &= (property_of(*at++) & IS_DIGIT) != 0;
-        }
-        else {
-            digits &= (property_of(next_character(&at, end)) & IS_DIGIT) != 0;
-        }
-        characters++;
+        text.end = at;
     }
-    *words = hashed;
-    text->begin = at;
-    next_line(text);
+    return text;
+}
+
+/* Read the words of a line, which there are none of as yet. */
+static void scan_line(Scan *scan, Span text, Py_ssize_t line, int32_t *words, int32_t *overlap)
+{
+    const unsigned char *at = text.begin;
+    const unsigned char *end = shortened(text, OVERLAP_CHARACTERS).end, *hashed_end = shortened(text, HASHED_CHARACTERS).end;
+    for (; at < end; at++) {
+        const unsigned char *word = at;
+        if (*words < MAX_WORDS && at < hashed_end) {
+            uint32_t state = ~scan->prefix; /* a step for each byte: most words are too short for a loop of their own */
+            int digits = 1;
+            while (at < hashed_end && *at != ' ') {
+                const unsigned char *from = at;
+                digits &= *at < 0x80 ? is_digit(*at++) : (property_of(next_character(&at, end)) & IS_DIGIT) != 0;
+                do {
+                    state = crc32_step(state, *from++);
+                } while (from < at);
+            }
+            if (at > word) {
+                scan->hashes[scan->hashed++] = ENTRY(digits ? scan->number : ~state);
+                ++*words;
+            }
+        }
+        else if (!scan->title.count) {
+            break;
+        }
+        while (at < end && *at != ' ') {
+            at++;
+        }
+        *overlap += at > word && is_new_title_word(&scan->title, (Span){word, at}, line);
+    }
 }
 
 void read_words(Features *f)
@@ -109,7 +117,8 @@ void read_words(Features *f)
     scan.number = hash_number(scan.prefix);
     read_title(&scan.title, f->title);
     for (b = 0; b < f->page.m; b++) {
-        scan_line(&scan, &lines, b, f->words_per_block + b, &f->blocks[b].overlap);
+        f->words_per_block[b] = 0;
+        scan_line(&scan, next_line(&lines), b, f->words_per_block + b, &f->blocks[b].overlap);
     }
     f->title_words = scan.title.count;
     f->word_count = (Py_ssize_t)scan.hashed;
@@ -123,63 +132,57 @@ enum { NO_PART, NUMBER, SMALL_LETTER, CAPITAL, OTHER_LETTER }; /* the last are t
 static int next_kind(Span *text)
 {
     int c = *text->begin;
-    unsigned property = next_property(text);
-    if (property & IS_DIGIT) {
-        return NUMBER;
+    unsigned property;
+    if (c < 0x80) { /* without branches, which are hard to predict here */
+        text->begin++;
+        return is_digit(c) * NUMBER + is_letter(c) * (c & 0x20 ? SMALL_LETTER : CAPITAL);
     }
-    if (c >= 0x80) {
-        return property & IS_ALPHANUMERIC ? OTHER_LETTER : NO_PART;
-    }
-    return !is_letter(c) ? NO_PART : c >= 'a' ? SMALL_LETTER : CAPITAL;
+    property = next_property(text);
+    return property & IS_DIGIT ? NUMBER : property & IS_ALPHANUMERIC ? OTHER_LETTER : NO_PART;
 }
 
-/* Hash the letters of a part, which are ASCII or none is, in lower case; 0, or -1 with an exception set. */
-static int hash_letters(Span part, uint32_t *hash)
+/* Hash letters that are not ASCII in lower case, with room for them; 0, or -1 with an exception set. */
+static int hash_letters(Span part, unsigned char *room, uint32_t *hash)
 {
+    PyGILState_STATE lock;
     PyObject *text, *lower;
     int failed;
-    if (*part.begin < 0x80) {
-        while (part.begin < part.end) {
-            unsigned char small[64];
-            size_t length = 0;
-            while (part.begin < part.end && length < sizeof small) {
-                small[length++] = *part.begin++ | 0x20;
-            }
-            *hash = core_crc32(*hash, small, small + length);
-        }
+    if (lower_ascii(room, part)) {
+        *hash = core_crc32(*hash, room, room + (part.end - part.begin));
         return 0;
     }
+    lock = PyGILState_Ensure();
     text = decoded(part);
     lower = text ? PyObject_CallMethod(text, "lower", NULL) : NULL;
     failed = lower == NULL || !in_text(lower, &part);
     *hash = failed ? 0 : core_crc32(*hash, part.begin, part.end);
     Py_XDECREF(lower);
     Py_XDECREF(text);
+    PyGILState_Release(lock);
     return -failed;
 }
 
-/* Hash the distinct parts among the first of a name; returns how many, or -1 with an exception set. */
-static int hash_parts(Span name, uint32_t seed, uint32_t number, uint32_t *hashes)
+/* Hash the distinct parts among the first of a name, with room for it; returns how many, or -1 with an exception set. */
+static int hash_parts(Span name, unsigned char *room, uint32_t seed, uint32_t number, uint32_t *hashes)
 {
     int parts = 0, different = 0, i;
     while (name.begin < name.end && parts < MAX_NAME_PARTS) {
         Span part = name, ahead;
         int kind = next_kind(&name);
-        uint32_t hash = kind == NUMBER ? number : seed;
+        uint32_t hash, state = crc32_step(~seed, *part.begin | 0x20); /* of ASCII letters in lower case */
         if (kind == NO_PART) {
             continue;
         }
-        for (ahead = name; ahead.begin < ahead.end; name = ahead) {
-            int next = next_kind(&ahead);
-            if (next == SMALL_LETTER && kind == CAPITAL && name.begin == part.begin + 1) {
-                kind = next; /* lower case after one capital */
-            }
-            if (next != kind) {
-                break;
-            }
+        ahead = name;
+        if (kind == CAPITAL && ahead.begin < ahead.end && next_kind(&ahead) == SMALL_LETTER) {
+            kind = SMALL_LETTER; /* after one capital */
+        }
+        for (ahead = name; ahead.begin < ahead.end && next_kind(&ahead) == kind; name = ahead) {
+            state = crc32_step(state, *name.begin | 0x20);
         }
         part.end = name.begin;
-        if (kind != NUMBER && hash_letters(part, &hash) < 0) {
+        hash = kind == NUMBER ? number : kind == OTHER_LETTER ? seed : ~state;
+        if (kind == OTHER_LETTER && hash_letters(part, room, &hash) < 0) {
             return -1;
         }
         parts++;
@@ -192,43 +195,50 @@ static int hash_parts(Span name, uint32_t seed, uint32_t number, uint32_t *hashe
     return different;
 }
 
-/* Where the parts of a value begin and end. */
+/* The parts of a value. */
 typedef struct {
-    const uint32_t *begin, *end;
+    const uint32_t *begin;
+    int32_t count, unread; /* 1 + the number of the value until they are read: no element with text may have it */
 } Parts;
 
 int read_names(Features *f)
 {
     const PageArrays *page = &f->page;
     const AttributeValues *values = &f->page.values;
+    const float *odds = ITEMS(f->arrays[NAME_ODDS], float);
     SCOPED(free_memory) Parts *of_attribute = calloc((size_t)page->a + 1, sizeof(Parts));
     SCOPED(free_memory) uint32_t *hashes = malloc(sizeof(uint32_t) * MAX_NAME_PARTS * (size_t)values->d + 1);
     uint32_t *to = hashes, seed = PREFIX(name_prefix), number = hash_number(seed);
-    const uint32_t *part;
     Py_ssize_t count = 0, i;
-    int32_t k;
+    int32_t k, part;
     if (of_attribute == NULL || hashes == NULL) {
-        PyErr_NoMemory();
         return -1;
     }
     for (i = 0; i < values->d; i++) {
         int is_naming = ITEMS(f->arrays[USES], uint8_t)[values->name_of[i]] & IS_NAMING;
-        int found = is_naming ? hash_parts(value_of(values, i), seed, number, to) : 0;
-        if (found < 0) {
-            return -1;
-        }
-        of_attribute[values->first_index[i]] = (Parts){to, to + found};
-        to += found;
+        of_attribute[values->first_index[i]].unread = is_naming ? (int32_t)i + 1 : 0;
     }
     for (i = 0; i < page->n; i++) {
         int32_t end = page->run_begin[i] < page->run_end[i] ? page->attribute_begin[i + 1] : 0;
+        double own_odds = 0;
         for (k = page->attribute_begin[i]; k < end; k++) {
-            const Parts *own = &of_attribute[page->first[k]];
-            for (part = own->begin; part < own->end; part++) {
+            Parts *own = &of_attribute[page->first[k]];
+            if (own->unread) {
+                int found = hash_parts(value_of(values, own->unread - 1), f->stable, seed, number, to);
+                if (found < 0) {
+                    return -1;
+                }
+                *own = (Parts){to, found, 0};
+                to += found;
+            }
+            for (part = 0; part < own->count; part++) {
+                uint32_t name = ENTRY(own->begin[part]);
                 f->name_elements[count] = (int32_t)i;
-                f->names[count++] = ENTRY(*part);
+                f->names[count++] = name;
+                own_odds += odds[name];
             }
         }
+        f->elements[i].own = own_odds;
     }
     f->name_count = count;
     return 0;
@@ -263,9 +273,6 @@ void sum_odds(Features *f)
     double path = 0;
     Py_ssize_t i;
     sum_words(f);
-    for (i = 0; i < f->name_count; i++) {
-        f->elements[f->name_elements[i]].own += ITEMS(f->arrays[NAME_ODDS], float)[f->names[i]];
-    }
     for (i = 0; i < page->n; i++) {
         Element *element = &f->elements[i];
         const Element *above = &f->elements[i ? page->parent[i] : 0];
