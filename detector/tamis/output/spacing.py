@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tamis.core import core
 from tamis.output.styles import displays
 from tamis.page.css_values import FLEX
 from tamis.page.text import UNSPACED_CLASS, run_text
 from tamis.page.tree import TAG_ID, as_mask, elements_with_names, nearest, tag_set, within
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from tamis.arrays import Flags
     from tamis.page.page import Page
+
+    Border = tuple[int, int, int]  # a run, and the elements nearest around the run before it and around itself
 
 _SIDE_BY_SIDE: Final = tag_set("a", "span", "time", "label", "small", "strong", "b")
 _WHOLE: Final = ("code", "kbd", "samp", "sup", "sub")
@@ -39,81 +41,81 @@ def separated_runs(page: Page) -> dict[int, str]:
     word: "Tony Barbone" and "Chief Officer". Other spans may be parts of one word, and in ``pre`` the white space is as
     it was typed.
     """
-    runs = page.continues_word.nonzero()[0]
+    touches = page.continues_word
     if "pre" in page.tag_names:
-        runs = runs[~within(page, page.tag == TAG_ID["pre"])[page.run_node[runs]]]
-    if not runs.size:
+        touches = touches & ~within(page, page.tag == TAG_ID["pre"]).take(page.run_node)
+    if not np.count_nonzero(touches):
         return {}
-    nodes = np.array((page.run_node[runs - 1], page.run_node[runs]))
-    side = nearest(page.parent, _SIDE_BY_SIDE.take(page.tag)).take(nodes)
-    are_apart = (side[0] >= 0) & (side[1] >= page.end.take(side[0]))
-    if np.count_nonzero(are_apart):
-        if whole := elements_with_names(page, *_WHOLE):
-            is_whole = within(page, as_mask(page, whole)).take(nodes)
-            are_apart &= ~(is_whole[0] | is_whole[1])
-        are_apart[are_apart] = _begin_words(page, runs[are_apart], *side[:, are_apart])
-    is_box = as_mask(page, [element for element, name in page.unknown_names.items() if "-" in name])
-    is_box[elements_with_names(page, "button")] = True
-    if np.count_nonzero(flexes := displays(page) <= FLEX):
-        is_box |= np.append(flexes, False)[page.parent]
-    box = nearest(page.parent, is_box).take(nodes)
-    are_apart |= (box[0] != box[1]) & (np.minimum(*box) >= 0)
-    apart = [*runs[are_apart].tolist(), *_beside_controls(page, runs, nodes)]
+    apart = [*_beside_elements(page, touches), *_in_boxes(page, touches), *_beside_controls(page, touches)]
     return {run: f" {run_text(page, run)}" for run in apart}
 
 
-def _beside_controls(page: Page, runs: NDArray[np.intp], nodes: NDArray[np.int32]) -> list[int]:
-    """Those of some runs that begin with a word where a label or a button begins or ends, or after a "cite:".
+def _borders(page: Page, touches: Flags, chosen: Flags) -> list[Border]:
+    """Those of some runs (bool[r]) between which and the run before one of some elements (bool[n]) begins or ends."""
+    borders: list[Border] = core.text_borders(page.arrays, touches, nearest(page.parent, chosen))
+    return borders
 
-    Nodes are int32[2, k], the elements of the runs before them and their own.
-    """
+
+def _beside_elements(page: Page, touches: Flags) -> list[int]:
+    """Those of some runs, each in an element after that of the run before, that begin with a word of their own."""
+    borders = _borders(page, touches, _SIDE_BY_SIDE.take(page.tag))
+    borders = [(run, one, other) for run, one, other in borders if one >= 0 and other >= page.end[one]]
+    if borders and (whole := elements_with_names(page, *_WHOLE)):
+        is_whole = within(page, as_mask(page, whole)).take(page.run_node)
+        borders = [border for border in borders if not is_whole[border[0] - 1 : border[0] + 1].any()]
+    borders_of_words = [border for border in borders if _begins_word(page, border[0], is_apart=True)]
+    joined = set()
+    if unsure := [border for border in borders_of_words if not _begins_word(page, border[0], is_apart=False)]:
+        targets = page.attributes.of_elements(np.ravel([elements for _, *elements in unsure]), {"href"})
+        is_link = [bool(pairs) and pairs[0][1][:1] != "#" for pairs in targets]  # to another page: not to a note
+        links = zip(is_link[::2], is_link[1::2], strict=True)
+        joined = {run for (run, *_), are_links in zip(unsure, links, strict=True) if not all(are_links)}
+    if joined:
+        joined -= _in_fields(page, borders)
+    return [run for run, *_ in borders_of_words if run not in joined]
+
+
+def _in_boxes(page: Page, touches: Flags) -> list[int]:
+    """Those of some runs that are in another box than the run before."""
+    custom = [element for element, name in page.unknown_names.items() if "-" in name]
+    is_box = as_mask(page, custom + elements_with_names(page, "button"))
+    if np.count_nonzero(flexes := displays(page) <= FLEX):
+        is_box |= np.append(flexes, False)[page.parent]
+    return [run for run, one, other in _borders(page, touches, is_box) if one >= 0 and other >= 0]
+
+
+def _beside_controls(page: Page, touches: Flags) -> list[int]:
+    """Those of some runs that begin with a word where a label or a button begins or ends, or after a "cite:"."""
     controls, cites = elements_with_names(page, "label", "button", "output"), elements_with_names(page, "cite")
     if not (controls or cites):
         return []
-    around = nearest(page.parent, as_mask(page, controls + cites)).take(nodes)
-    borders, cited, found = np.flatnonzero(around[0] != around[1]), frozenset(cites), []
-    for run, at, *elements in zip(
-        *(each[borders].tolist() for each in (runs, page.run_offset[runs], *around)), strict=True
-    ):
-        last, first = page.text[at - 1], page.text[at]
+    cited, found = frozenset(cites), []
+    for run, *elements in _borders(page, touches, as_mask(page, controls + cites)):
+        last, first = page.text[page.run_offset[run] - 1], page.text[page.run_offset[run]]
         if first.isalnum() and (last == ":" or (last.isalnum() and cited.isdisjoint(elements))):
             found.append(run)
     return found
 
 
-def _begin_words(
-    page: Page, runs: NDArray[np.intp], before: NDArray[np.int32], node: NDArray[np.int32]
-) -> NDArray[np.bool_]:
-    """bool[k], which of some runs, each in an element after another one, begin with a word of their own."""
-    bounds = zip(*(page.run_offset.take(each).tolist() for each in (runs - 1, runs)), strict=True)
-    beside = [(page.text[max(begin, at - _MAX_BEFORE) : at], page.text[at : at + 3]) for begin, at in bounds]
-    begins = np.array([_begins_word(*texts, is_apart=True) for texts in beside], bool)
-    if unsure := [at for at in np.flatnonzero(begins).tolist() if not _begins_word(*beside[at], is_apart=False)]:
-        targets = page.attributes.of_elements(np.append(before[unsure], node[unsure]), {"href"})
-        is_link = [bool(pairs) and pairs[0][1][:1] != "#" for pairs in targets]  # to another page: not to a note
-        begins[unsure] = np.logical_and(*np.reshape(is_link, (2, -1)))
-        if not begins[unsure].all():
-            begins[unsure] |= np.array(_in_fields(page, before, node))[unsure]
-    return begins
-
-
-def _in_fields(page: Page, before: NDArray[np.int32], after: NDArray[np.int32]) -> list[bool]:
-    """Whether elements that touch are fields: "250 ml" and "sour cream".
+def _in_fields(page: Page, borders: list[Border]) -> set[int]:
+    """Those of some runs that are in fields, as the runs before them are: "250 ml" and "sour cream".
 
     Fields are all that an element holds, without white space between any two of them. They are at least three, and not
     as short as parts of words, or two with different classes, which name something or are those of other list items.
     """
-    parents, stated = page.parent[before].tolist(), page.attributes.of_elements(np.append(before, after), {"class"})
-    joints = Counter(one for one, other in zip(parents, page.parent[after].tolist(), strict=True) if one == other)
+    elements = np.array([elements for _, *elements in borders])
+    parents = page.parent[elements].tolist()
+    joints = Counter(one for one, other in parents if one == other)
     fields = {parent: _count_fields(page, parent, count) for parent, count in joints.items()}
-    names = [pairs[0][1] if pairs else "" for pairs in stated]
-    classes = list(zip(names[: len(parents)], names[len(parents) :], strict=True))
-    alike = Counter(pair for pair, at in zip(classes, parents, strict=True) if page.tag[at] == TAG_ID["li"])
-    found = []
-    for (one, other), parent in zip(classes, parents, strict=True):
+    names = [pairs[0][1] if pairs else "" for pairs in page.attributes.of_elements(elements.ravel(), {"class"})]
+    classes = list(zip(names[::2], names[1::2], strict=True))
+    alike = Counter(pair for pair, (at, _) in zip(classes, parents, strict=True) if page.tag[at] == TAG_ID["li"])
+    found = set()
+    for (run, *_), (one, other), (parent, _) in zip(borders, classes, parents, strict=True):
         are_named = alike[one, other] > 1 or bool(_NAME.search(one) and _NAME.search(other))
         count = fields.get(parent, 0)
-        found.append(count > _PAIR or (count == _PAIR and one != other and are_named))
+        if count > _PAIR or (count == _PAIR and one != other and are_named):
+            found.add(run)
     return found
 
 
@@ -128,21 +130,23 @@ def _count_fields(page: Page, parent: int, joints: int) -> int:
     return 0 if is_mixed or count != joints + 1 or characters < _MIN_FIELD * count else count
 
 
-def _begins_word(before: str, after: str, *, is_apart: bool) -> bool:
-    """Whether a text begins with a word of its own, from its first characters and the last ones of the text before it.
+def _begins_word(page: Page, run: int, *, is_apart: bool) -> bool:
+    """Whether a run begins with a word of its own, by its first characters and the last ones of the run before it.
 
     A single letter before it is an initial, or one of a word whose letters move. What is ``is_apart`` for other reasons
     begins one wherever letters or digits meet.
     """
-    first, last = after[0], before[-1]
+    text, (begin, at) = page.text, page.run_offset[run - 1 : run + 1].tolist()
+    before, first = text[max(begin, at - _MAX_BEFORE) : at], text[at]
+    last = before[-1]
     if not (last + first).isascii() and _UNSPACED.search(last + first):
         return False  # such scripts have no spaces between words
-    if len(before) == 1 and before.isalpha() and not (is_apart and len(after) == 1):
+    if len(before) == 1 and last.isalpha() and not (is_apart and at + 1 == len(text)):
         return False
     ends_word = last.isupper() or last.islower() or last.isdigit()
     if first.isupper():
         return ends_word or last in _WORD_ENDS or (last == "." and " " in before.strip())
-    if last.isdigit() and first.isalpha() and after[:2].lower() not in _ORDINALS:
+    if last.isdigit() and first.isalpha() and text[at : at + 2].lower() not in _ORDINALS:
         return True
     if last in _CLAUSE_ENDS and first.isalpha():
         return True

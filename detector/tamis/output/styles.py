@@ -14,7 +14,6 @@ from tamis.page.css_values import BLOCK, FLEX
 from tamis.page.tree import (
     IS_BLOCK_LEVEL,
     cached_on_page,
-    prefix_sums,
     sums_over_runs,
     tag_set,
 )
@@ -63,9 +62,9 @@ def displays(page: Page) -> NDArray[np.float64]:
 
 def _touching(page: Page) -> Flags:
     """bool[n], inline elements whose text touches that of others, and the elements around them."""
-    ink, continues_word = prefix_sums(page.is_nonblank), np.append(page.continues_word, False)
-    touches: Flags = ~IS_BLOCK_LEVEL.take(page.tag) & (continues_word[page.run_begin] | continues_word[page.run_end])
-    touches &= ink[page.run_begin] < ink[page.run_end]
+    continues_word = np.append(page.continues_word, False)
+    touches: Flags = continues_word.take(page.run_begin) | continues_word.take(page.run_end)
+    touches &= ~IS_BLOCK_LEVEL.take(page.tag) & (page.run_begin < page.run_end)
     touches[page.parent[touches]] = True
     return touches
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; tamis.core expects the same number. */
-#define CORE_VERSION 45
+#define CORE_VERSION 46
 
 /* Of the core alone, so that it is found without a look-up. */
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -303,6 +303,7 @@ void skip_characters(Span *text, int64_t characters);
     DO(lexbor_numbers, "Numbers of names, for tamis.page.html5.") \
     DO(count_kinds, "Totals of characters by kind, for tamis.page.text.") \
     DO(block_texts, "Texts of blocks with white space normalised, one a line.") \
+    DO(text_borders, "Runs that touch others across borders of elements, for tamis.output.spacing.") \
     DO(data_tables, "Tables that hold values, for tamis.output.tables.") \
     DO(kept_items, "Elements and runs that stay, for tamis.output.markup.") \
     DO(join_items, "Elements and texts in document order, for tamis.output.markup.") \

@@ -1,4 +1,4 @@
-/* Look-ups and sums over the arrays of a page, for tamis.page.tree. Those that fill an array return it. */
+/* Look-ups and sums over a page's arrays, for tamis.page.tree and tamis.output.spacing. Those that fill an array return it. */
 #include "page.h"
 
 /* chosen_ancestors(nodes: int32[k], their parents, chosen: bool[k], outermost) -> `nodes`: of the chosen nodes among each node
@@ -28,6 +28,34 @@ PyObject *core_chosen_ancestors(PyObject *Py_UNUSED(module), PyObject *arguments
         to[i] = is_chosen[i] && (around < 0 || !outermost) ? i : around;
     }
     return Py_NewRef(given);
+}
+
+/* text_borders(page, runs: bool[r], around: int32[n], by element) -> list of (run, around the run before it, around itself)
+                of those runs where these differ */
+PyObject *core_text_borders(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array runs = {0}, around = {0};
+    PageArrays page;
+    PyObject *found;
+    const int32_t *nearest;
+    Py_ssize_t run;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&", in_page, &page, in_1, &runs, in_4, &around)
+        || !check_arrays(runs.length == page.r && around.length == page.n)) {
+        return NULL;
+    }
+    found = PyList_New(0);
+    nearest = ITEMS(around, int32_t);
+    for (run = 1; run < page.r && found != NULL; run++) {
+        int32_t before = nearest[page.run_node[run - 1]], after = nearest[page.run_node[run]];
+        if (ITEMS(runs, uint8_t)[run] && before != after) {
+            PyObject *border = Py_BuildValue("nii", run, before, after);
+            if (border == NULL || PyList_Append(found, border) < 0) {
+                Py_CLEAR(found);
+            }
+            Py_XDECREF(border);
+        }
+    }
+    return found;
 }
 
 /* mark_subtrees(page, chosen: bool[n]) -> `chosen`, with all that is in chosen elements */
