@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -32,6 +33,9 @@ _CHARACTERS_OF_A_TAG: Final = 600
 _MAX_TAGS: Final = 3_000
 """Tags of a page that is cleaned in the event loop, which takes some 10 ms."""
 
+_HAS_GLOBAL_LOCK: Final = getattr(sys, "_is_gil_enabled", lambda: True)()
+"""Whether a thread takes from the event loop the time that it runs, as in all but free-threaded Python."""
+
 
 def tags_of(html: str | bytes) -> int:
     """Estimate the cost of a page before it is parsed: its tags, with text and attributes counted as further tags.
@@ -51,8 +55,8 @@ class Cleaner:
 
     With ``TAMIS_PROCESSES`` these read and clean the pages, so that none can take the crawl with it. Without them, or
     where none can be started, the crawl's process works on a light page at once, which costs least, and on a heavy one
-    in a thread, one at a time, since more of them would share one interpreter and only take memory. A page is cleaned
-    where it was read.
+    in a thread, one at a time, since more of them would share one interpreter and only take memory. Free-threaded
+    Python works on every page in that thread. A page is cleaned where it was read.
 
     Attributes:
         model: the crawl's model.
@@ -78,6 +82,8 @@ class Cleaner:
 
     def is_light(self, html: str | bytes) -> bool:
         """Whether a page may be worked on in the event loop."""
+        if not _HAS_GLOBAL_LOCK:
+            return False
         # The tags of huge pages, which are heavy by their text alone, are not counted.
         return len(html) // _CHARACTERS_OF_A_TAG <= _MAX_TAGS and tags_of(html) <= _MAX_TAGS
 

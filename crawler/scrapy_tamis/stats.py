@@ -53,7 +53,7 @@ ITEMS_TOO_LARGE: Final = _stat("items/too_large")
 ITEMS_IN_PROCESS: Final = _stat("items/in_process")
 """items cleaned in one of the `TAMIS_PROCESSES`"""
 ITEMS_IN_THREAD: Final = _stat("items/in_thread")
-"""items cleaned in a thread, since their page has more than 3,000 tags"""
+"""items cleaned in a thread: those of pages with more than 3,000 tags; in free-threaded Python all"""
 ITEMS_WITHOUT_HTML: Final = _stat("items/without_html")
 """items without the HTML field, passed unchanged"""
 ITEMS_NOT_HTML: Final = _stat("items/not_html")

@@ -50,6 +50,13 @@ async def test_a_heavy_page_is_worked_on_beside_the_event_loop():
     assert called > {"Page.parse", "decide"}
 
 
+async def test_without_a_global_lock_every_page_is_worked_on_beside_the_event_loop(monkeypatch):
+    monkeypatch.setattr("scrapy_tamis.cleaner._HAS_GLOBAL_LOCK", False)
+    counted = []
+    item, called = await cleaned_beside(Cleaner(Config.from_settings(Settings()), counted.append), story(3))
+    assert (item.status, called, counted) == ("cleaned", set(), ["tamis/items/in_thread"])
+
+
 async def test_with_processes_no_page_is_read_in_the_crawls_own_however_many_wait_and_before_they_are_ready():
     counted = []
     cleaner = Cleaner(Config.from_settings(Settings({"TAMIS_PROCESSES": 1})), counted.append)
