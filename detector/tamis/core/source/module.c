@@ -5,6 +5,9 @@ int reserve(void *pointer, size_t *capacity, size_t wanted)
 {
     size_t larger = *capacity ? *capacity : 1024;
     void *memory;
+    if (wanted <= *capacity) {
+        return 0;
+    }
     while (larger < wanted && larger <= SIZE_MAX / 2) {
         larger *= 2;
     }
