@@ -180,7 +180,6 @@ static PyObject *elements_with_marked(const AttributeValues *values, const uint8
     Py_ssize_t i = 0, k = first_mark ? first_mark - marks : values->a; /* no equal one comes before the first */
     for (; k < values->a && found != NULL; k++) {
         PyObject *index = NULL, *item = NULL;
-        int failed;
         if (!marks[values->first[k]]) {
             continue;
         }
@@ -188,16 +187,13 @@ static PyObject *elements_with_marked(const AttributeValues *values, const uint8
             i++;
         }
         if (by_index == NULL) {
-            failed = append_number(found, i) < 0;
+            item = PyLong_FromSsize_t(i);
         }
-        else {
-            index = PyLong_FromLong(values->first[k]);
-            item = index ? Py_BuildValue("nO", i, PyDict_GetItemWithError(by_index, index)) : NULL;
-            failed = item == NULL || PyList_Append(found, item) < 0;
+        else if ((index = PyLong_FromLong(values->first[k])) != NULL) {
+            item = Py_BuildValue("nO", i, PyDict_GetItemWithError(by_index, index));
         }
         Py_XDECREF(index);
-        Py_XDECREF(item);
-        if (failed) {
+        if (append_item(found, item) < 0) {
             Py_CLEAR(found);
         }
     }

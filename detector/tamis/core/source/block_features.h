@@ -24,8 +24,6 @@ static inline uint32_t sets_of(int16_t tag)
     return core_tables.tag_sets[tag] >> FIRST_FEATURE_SET;
 }
 
-#define HAS(flags, set) ((flags) >> (set) & 1u)
-
 /* Of names of attributes, bits: _USES. */
 enum { IS_NAMING = 1, IS_CLASS = 2, IS_HIDING = 4, HIDES_IF_TRUE = 8, IS_STYLE = 16 };
 

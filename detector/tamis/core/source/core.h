@@ -150,8 +150,8 @@ void arrays_release(Array *arrays, int count);
 
 #define ITEMS(array, type) ((type *)(array).view.buf)
 
-/* Append a number to a list; 0, or -1 with an exception set. */
-int append_number(PyObject *list, Py_ssize_t number);
+/* Append an object to a list, stealing the reference; 0, or -1 with an exception set. */
+int append_item(PyObject *list, PyObject *object);
 
 /* Store an object under a key, stealing references; 0, or -1 with an exception set. */
 int put_item(PyObject *dict, PyObject *key, PyObject *object);
@@ -275,6 +275,9 @@ enum {
     FIRST_TABLE_ROLE = 10,                                  /* the first bit of those of tables.c */
     FIRST_FEATURE_SET = 16                                  /* the first bit of those of block_features.h */
 };
+
+/* Whether a bit is set, by its number. */
+#define HAS(bits, number) ((bits) >> (number) & 1u)
 
 static inline unsigned property_of(uint32_t code)
 {

@@ -65,11 +65,10 @@ int arrays_borrow(PyObject *tuple, Array *arrays, const Py_ssize_t *sizes, Py_ss
     return 1;
 }
 
-int append_number(PyObject *list, Py_ssize_t number)
+int append_item(PyObject *list, PyObject *object)
 {
-    PyObject *item = PyLong_FromSsize_t(number);
-    int failed = item == NULL || PyList_Append(list, item) < 0;
-    Py_XDECREF(item);
+    int failed = object == NULL || PyList_Append(list, object) < 0;
+    Py_XDECREF(object);
     return failed ? -1 : 0;
 }
 

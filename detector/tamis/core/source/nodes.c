@@ -72,9 +72,9 @@ void tree_release(Tree *tree)
 }
 
 /* 0 for names that lexbor does not know. */
-static Py_ssize_t known_number(uintptr_t name)
+static PyObject *known_number(uintptr_t name)
 {
-    return name < MOST_KNOWN ? (Py_ssize_t)name : 0;
+    return PyLong_FromSize_t(name < MOST_KNOWN ? name : 0);
 }
 
 /* lexbor_numbers(node) -> list of the numbers of the names of an element and of its attributes, 0 for names that lexbor does
@@ -89,9 +89,9 @@ PyObject *core_lexbor_numbers(PyObject *Py_UNUSED(module), PyObject *arguments)
         || !check_arrays(element->node.type == ELEMENT) || (numbers = PyList_New(0)) == NULL) {
         return NULL;
     }
-    failed = append_number(numbers, known_number(element->node.local_name));
+    failed = append_item(numbers, known_number(element->node.local_name));
     for (attribute = element->first_attribute; attribute != NULL && !failed; attribute = attribute->next) {
-        failed = append_number(numbers, known_number(attribute->node.local_name));
+        failed = append_item(numbers, known_number(attribute->node.local_name));
     }
     if (failed) {
         Py_DECREF(numbers);
