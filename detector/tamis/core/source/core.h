@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; tamis.core expects the same number. */
-#define CORE_VERSION 46
+#define CORE_VERSION 47
 
 /* Of the core alone, so that it is found without a look-up. */
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -375,6 +375,9 @@ uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned cha
 void core_prepare_crc32(void);
 
 void core_keep_memory(void);
+
+/* Give the module the numbers that tamis.output.markup says by name what an element is with; 0, or -1 with an exception set. */
+int core_name_items(PyObject *module);
 
 /* The logarithms that features are looked up in. */
 void core_prepare_features(void);

@@ -4,10 +4,11 @@
 
 #include "page.h"
 
-enum { MAX_NESTING = 128 };         /* tamis.output.markup has the same number */
-enum { LINE_END = -2, CUT = -1 };   /* sources of line breaks: see tamis.output.markup */
+/* tamis.output.markup has these numbers from the module. */
+enum { MAX_NESTING = 128 };
+enum { LINE_END = -2, CUT = -1 }; /* sources of line breaks */
 
-/* What an element is in plain text, and bits of what else it is: tamis.output.markup.item_kinds has the same. */
+/* What an element is in plain text, and bits of what else it is. */
 enum { INLINE, CODE_LINE, QUOTATION, RUBY, READING, PARENTHESIS, WRITTEN, BREAK, BLOCK, PARAGRAPH, CODE, LIST, ITEM, TABLE,
        ROW, CELL, ROLE = CELL };
 enum {

@@ -201,7 +201,7 @@ static int execute(PyObject *module)
     core_prepare_crc32();
     core_prepare_features();
     core_prepare_network();
-    return PyModule_AddIntConstant(module, "VERSION", CORE_VERSION) < 0 ? -1 : trees_prepare();
+    return PyModule_AddIntConstant(module, "VERSION", CORE_VERSION) < 0 || core_name_items(module) < 0 ? -1 : trees_prepare();
 }
 
 static PyModuleDef_Slot slots[] = {
