@@ -113,8 +113,8 @@ def _in_panels(weight: Singles, width: int) -> tuple[NDArray[np.int16], float]:
     do: a vector in two takes twice as long to load.
     """
     *outer, k, columns = weight.shape
-    largest_input, cache_line = 1 << 13, 64  # as in network.c; bytes
-    most, sizes = (2**31 - 1) / largest_input - k, np.abs(weight)
+    cache_line = 64  # bytes
+    most, sizes = (2**31 - 1) / core.LARGEST_INPUT - k, np.abs(weight)
     scale = max(float(sizes.max()) / 32_767, float(sizes.sum(axis=-2).max()) / most, 1e-30)
     integers = np.rint(np.pad(weight, [(0, 0)] * len(outer) + [(0, k % 2), (0, 0)]) / scale)
     memory: NDArray[np.int16] = np.empty(integers.size + cache_line, np.int16)

@@ -1,5 +1,5 @@
 /* The module tamis.core._compiled, for the stable ABI of CPython 3.11 and later, and for free-threaded CPython. */
-#include "core.h"
+#include "network.h"
 
 int reserve(void *pointer, size_t *capacity, size_t wanted)
 {
@@ -201,7 +201,8 @@ static int execute(PyObject *module)
     core_prepare_crc32();
     core_prepare_features();
     core_prepare_network();
-    return PyModule_AddIntConstant(module, "VERSION", CORE_VERSION) < 0 || core_name_items(module) < 0 ? -1 : trees_prepare();
+    return PyModule_AddIntConstant(module, "VERSION", CORE_VERSION) < 0 || PyModule_AddIntMacro(module, LARGEST_INPUT) < 0
+                   || core_name_items(module) < 0 || trees_prepare() < 0 ? -1 : 0;
 }
 
 static PyModuleDef_Slot slots[] = {

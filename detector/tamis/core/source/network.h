@@ -9,6 +9,8 @@ enum {
     PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, QUANTA, WEIGHTS
 };
 
+enum { LARGEST_INPUT = 1 << 13 }; /* integer that the inputs of layers are rounded to; tamis.models.blocks has it from here */
+
 /* Layers whose weights are integers. */
 enum { OF_DENSE, OF_INPUT, OF_STATE, OF_OUTPUT, INTEGER_LAYERS };
 
