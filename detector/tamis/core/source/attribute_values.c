@@ -92,19 +92,17 @@ static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Q
 /* Append the index and the value of an attribute to the lists of some predicates; 0, or -1 with an exception set. */
 static int put_match(PyObject *lists, uint32_t predicates, int32_t index, Span value)
 {
-    PyObject *match = Py_BuildValue("iN", (int)index, decoded(value));
+    SCOPED(release_object) PyObject *match = Py_BuildValue("iN", (int)index, decoded(value));
     int failed = match == NULL;
     for (; predicates && !failed; predicates &= predicates - 1) {
-        PyObject *predicate = PyLong_FromLong(__builtin_ctz(predicates));
+        SCOPED(release_object) PyObject *predicate = PyLong_FromLong(__builtin_ctz(predicates));
         PyObject *list = predicate ? PyDict_GetItemWithError(lists, predicate) : NULL; /* borrowed */
         if (predicate != NULL && list == NULL && !PyErr_Occurred() && (list = PyList_New(0)) != NULL) {
             failed = PyDict_SetItem(lists, predicate, list) < 0;
             Py_DECREF(list);
         }
         failed = failed || list == NULL || PyList_Append(list, match) < 0;
-        Py_XDECREF(predicate);
     }
-    Py_XDECREF(match);
     return failed ? -1 : 0;
 }
 
@@ -179,7 +177,8 @@ static PyObject *elements_with_marked(const AttributeValues *values, const uint8
     const uint8_t *first_mark = memchr(marks, 1, (size_t)values->a);
     Py_ssize_t i = 0, k = first_mark ? first_mark - marks : values->a; /* no equal one comes before the first */
     for (; k < values->a && found != NULL; k++) {
-        PyObject *index = NULL, *item = NULL;
+        SCOPED(release_object) PyObject *index = NULL;
+        PyObject *item = NULL;
         if (!marks[values->first[k]]) {
             continue;
         }
@@ -192,7 +191,6 @@ static PyObject *elements_with_marked(const AttributeValues *values, const uint8
         else if ((index = PyLong_FromLong(values->first[k])) != NULL) {
             item = Py_BuildValue("nO", i, PyDict_GetItemWithError(by_index, index));
         }
-        Py_XDECREF(index);
         if (append_item(found, item) < 0) {
             Py_CLEAR(found);
         }

@@ -23,6 +23,12 @@ static inline void free_memory(void *pointer)
     free(*(void **)pointer);
 }
 
+/* SCOPED(release_object): a reference, or NULL. */
+static inline void release_object(PyObject **object)
+{
+    Py_XDECREF(*object);
+}
+
 /* Carve `count` items off a block of memory; `at` moves past them. */
 #define CARVE(at, pointer, count) ((pointer) = (void *)(at), (at) += sizeof *(pointer) * (count))
 

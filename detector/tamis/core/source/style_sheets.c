@@ -49,11 +49,6 @@ typedef struct {
     uint64_t bits, of_bit[64];
 } Wanted;
 
-static void release_object(PyObject **object)
-{
-    Py_XDECREF(*object);
-}
-
 /* Whether a text begins with a word in lower case. */
 static int begins(Span text, Span word)
 {
