@@ -97,8 +97,8 @@ typedef struct {
     Py_ssize_t word_count, name_count;
 } Features;
 
-/* The first argument of what takes a page for its features, a tuple from tamis.features.page_arguments: page, lines (texts of the
-   blocks, with line feeds between them), title (its different words in lower case, with a line feed after each), uses:
+/* The first argument of what takes a page for its features, a tuple from tamis.features.page_arguments: page, lines (texts
+   of the blocks, with line feeds between them), title (its different words in lower case, with a line feed after each), uses:
    uint8[names] (bits of each name of attributes), word_odds: float32[TABLE_SIZE], name_odds: float32[TABLE_SIZE] */
 #define PAGE_FORMAT "(O&UO&O&O&O&)"
 #define PAGE_ARGUMENTS(f) \

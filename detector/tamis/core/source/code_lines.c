@@ -23,7 +23,8 @@ int text_read(Text *text, PyObject *arguments, uint32_t kinds)
         return 0;
     }
     room = (size_t)kept->k + 2 * (size_t)kept->s + 1;
-    size += (size_t)(kept->page.text.end - kept->page.text.begin) + 8 * room; /* the signs of a quotation, and spaces before them */
+    /* with room for the signs of a quotation, and spaces before them */
+    size += (size_t)(kept->page.text.end - kept->page.text.begin) + 8 * room;
     if (!check_arrays(size <= INT32_MAX)) {
         return 0;
     }

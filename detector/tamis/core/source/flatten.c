@@ -175,7 +175,8 @@ static PyObject *result_of(Flat *flat)
                          bytes_of(&flat->values.text), "content_in_head", (int)flat->content_in_head);
 }
 
-/* flatten(source, tag_names, tags: int32[names], attribute_names, max_nodes, max_levels) -> dict, None where the tree cannot be read, or the nodes and levels of one too large
+/* flatten(source, tag_names, tags: int32[names], attribute_names, max_nodes, max_levels)
+   -> dict, None where the tree cannot be read, or the nodes and levels of one too large
 
    source: an element of lxml, or a tuple: one of selectolax, and for each number that lexbor has for a name of elements, and
    of attributes, 1 + its line in the names here, 0 for none: int32[]. */

@@ -35,7 +35,7 @@ static void add_item(Items *items, int32_t source)
 }
 
 /* Whether all items after one are white space and elements that hold nothing else. */
-static int is_blank_behind(const Items *items, int32_t item)
+static int is_blank_after(const Items *items, int32_t item)
 {
     while (++item < items->count) {
         int32_t source = items->source[item];
@@ -76,7 +76,7 @@ static void close_before(Items *items, const int32_t *ends, int32_t place)
         uint32_t kind = kind_of(items->kept, items->open[items->depth - 1].number);
         add_border(items, kind);
         items->ends[item] = items->count;
-        if (kind & IS_LINK && is_blank_behind(items, item)) { /* such as around a picture that was left out */
+        if (kind & IS_LINK && is_blank_after(items, item)) { /* such as around a picture that was left out */
             dissolve(items, item);
         }
     }

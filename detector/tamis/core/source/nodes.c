@@ -1,5 +1,5 @@
-/* The nodes behind elements of Python: lxml's public C header says where an element holds its node, and selectolax where in
-   memory a node of lexbor lies. tamis.page.page refuses parsers whose nodes have another layout. */
+/* The nodes that elements of Python stand for: lxml's public C header says where an element holds its node, and selectolax
+   where in memory a node of lexbor lies. tamis.page.page refuses parsers whose nodes have another layout. */
 #include "nodes.h"
 
 static PyObject *lxml_type, *selectolax_type; /* of elements; kept for good */
@@ -26,7 +26,7 @@ int trees_prepare(void)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* The node behind selectolax's; NULL with an exception. */
+/* The node of lexbor that one of selectolax stands for; NULL with an exception. */
 static const LexborNode *lexbor_node(PyObject *node)
 {
     SCOPED(release_object) PyObject *address = NULL;

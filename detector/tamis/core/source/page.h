@@ -37,7 +37,7 @@ int in_values(PyObject *capsule, void *values);
    0 with an exception set. */
 int borrow_texts(PyObject *texts, Py_ssize_t count, Span **spans, size_t *size);
 
-/* Whether these are slices of so many items. */
+/* Whether these are slices of `length` items. */
 int are_slices(const int32_t *begin, const int32_t *end, Py_ssize_t count, Py_ssize_t length);
 
 /* Whether all numbers, of 4 or 8 bytes, are below n. */
