@@ -17,9 +17,9 @@ Span without_spaces(Span text)
     return text;
 }
 
-int put(Bytes *to, Span text, unsigned char behind)
+int put(Bytes *to, Span text, unsigned char after)
 {
-    return append(to, text) < 0 ? -1 : append(to, (Span){&behind, &behind + 1});
+    return append(to, text) < 0 ? -1 : append(to, (Span){&after, &after + 1});
 }
 
 static void add_name(Names *names, Span name, unsigned char mark)

@@ -144,8 +144,8 @@ static int read_rules(Styles *styles, Span css, unsigned char *to)
 {
     static const uint8_t is_mark[256] = {['{'] = 1, ['}'] = 1, [';'] = 1, ['"'] = 1, ['\''] = 1, ['/'] = 1,
                                          ['\\'] = 1, ['('] = 1, [')'] = 1, ['['] = 1, [']'] = 1};
-    unsigned char *copied = to;                       /* of a statement, behind a comment */
-    const unsigned char *at = css.begin, *begin = at; /* of a statement, or behind its last comment */
+    unsigned char *copied = to;                       /* of a statement, after a comment */
+    const unsigned char *at = css.begin, *begin = at; /* of a statement, or after its last comment */
     int32_t levels[MAX_LEVELS];                       /* the block at each, -1 for one that is not read */
     int depth = -1, skipped = 0, brackets = 0;        /* skipped: blocks below the deepest level */
     while (at < css.end || depth >= 0) {
@@ -238,7 +238,7 @@ static int read_attribute(Styles *styles, Span style, int32_t first_index)
     return 0;
 }
 
-/* Read the names that are wanted, with what stands behind each. */
+/* Read the names that are wanted, with what stands after each. */
 static void read_wanted(Wanted *wanted, Span lines)
 {
     int count = 0;
@@ -424,8 +424,8 @@ PyObject *core_has_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
 /* find_styles(styles, subjects: bool[n], wanted, is_lax) -> rules: list of (order, str), attributes: list of (place, str)
 
    The rules that set a property as it is wanted on some elements, the subjects, in the order in which they begin, without
-   comments: the preludes of the blocks around the declarations, with a zero character behind each, and a character 1 behind
-   each selector; then the declarations. Only selectors that may match are there. And the style attributes that set such a
+   comments: the preludes of the blocks around the declarations, each followed by a zero character, and each selector by a
+   character 1; then the declarations. Only selectors that may match are there. And the style attributes that set such a
    property, on whatever element. wanted: a property a line, a space, its half, and the first characters of the values that
    matter. is_lax: also of other states of the subjects, in which they have other classes. */
 PyObject *core_find_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
