@@ -455,10 +455,9 @@ PyObject *core_find_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
         Py_END_ALLOW_THREADS
         if (found > 0) {
             int is_rule = styles->block[k].kind != STYLE_ATTRIBUTE;
-            SCOPED(release_object) PyObject *string = PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.used, "replace");
-            SCOPED(release_object) PyObject *item =
-                string ? Py_BuildValue("iO", is_rule ? k : styles->block[k].parent, string) : NULL;
-            found = item != NULL && PyList_Append(is_rule ? rules : attributes, item) == 0 ? 1 : -1;
+            PyObject *string = PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.used, "replace");
+            PyObject *item = Py_BuildValue("iN", is_rule ? k : styles->block[k].parent, string);
+            found = append_item(is_rule ? rules : attributes, item) < 0 ? -1 : 1;
         }
     }
     free(text.data);
