@@ -1,5 +1,4 @@
 /* Evaluates all predicates on the values of attributes in one scan: see tamis.page.attributes. */
-#include "fingerprints.h"
 #include "page.h"
 
 enum {

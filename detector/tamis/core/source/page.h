@@ -48,6 +48,9 @@ static inline Span value_of(const AttributeValues *values, Py_ssize_t number)
     return (Span){values->data + values->begin[number], values->data + values->begin[number + 1]};
 }
 
+/* The next word of a text between white space, empty at its end; the text moves past it. */
+Span next_word(Span *text);
+
 /* Write a text with "#" for each number in it; returns where it ends. */
 unsigned char *without_numbers(Span text, unsigned char *to);
 

@@ -1,8 +1,6 @@
 /* The names in selectors, and those on a page. */
 #include "style_names.h"
 
-#include "fingerprints.h"
-
 enum { MAX_TAGS = 256 };
 enum { TYPE = 'a' }; /* the mark of a name of elements, a type selector */
 
