@@ -34,7 +34,11 @@ static inline void release_object(PyObject **object)
 
 /* Grow the memory of a pointer to at least `wanted` bytes, and to twice what it was; `capacity` is its length
    in bytes. 0, or -1 without memory, and no exception set, since the GIL may have been released. */
-int reserve(void *pointer, size_t *capacity, size_t wanted);
+static inline int reserve(void *pointer, size_t *capacity, size_t wanted)
+{
+    int enlarge(void *pointer, size_t *capacity, size_t wanted);
+    return wanted <= *capacity ? 0 : enlarge(pointer, capacity, wanted);
+}
 
 /* A buffer that grows; `used` and `capacity` in bytes. */
 typedef struct {

@@ -1,13 +1,10 @@
 /* The module tamis.core._compiled, for the stable ABI of CPython 3.11 and later, and for free-threaded CPython. */
 #include "network.h"
 
-int reserve(void *pointer, size_t *capacity, size_t wanted)
+int enlarge(void *pointer, size_t *capacity, size_t wanted)
 {
     size_t larger = *capacity ? *capacity : 1024;
     void *memory;
-    if (wanted <= *capacity) {
-        return 0;
-    }
     while (larger < wanted && larger <= SIZE_MAX / 2) {
         larger *= 2;
     }
