@@ -116,7 +116,8 @@ static void put_stable_name(Piece *to, Span value, const AttributeReader *reader
     const Span *lists = reader->lists;
     unsigned char *scratch = reader->scratch;
     Span name = {scratch, without_numbers(value, scratch)}, word;
-    int marks = 0, words = 0;
+    size_t begun = to->length;
+    int marks = 0;
     const unsigned char *at;
     for (at = name.begin; at < name.end; at++) {
         marks += *at == '#';
@@ -131,10 +132,7 @@ static void put_stable_name(Piece *to, Span value, const AttributeReader *reader
             || is_listed(lists[STATE_ENDINGS], word, ENDING)) {
             continue;
         }
-        if (words++) {
-            to->data[to->length++] = ' ';
-        }
-        piece_put(to, word);
+        piece_put_word(to, begun, word);
     }
 }
 
@@ -208,12 +206,11 @@ static int is_among(int c, const char *characters)
 /* Copy a link without the parameters whose value is of one visit, one release or one referring page. */
 static Span without_volatile(Span link, const Span *lists, unsigned char *copy)
 {
-    static const Span none = {(const unsigned char *)"", (const unsigned char *)""};
     unsigned char *to = copy;
     const unsigned char *value;
     while (link.begin < link.end) {
         Span after = {link.begin + 1, link.end};
-        if (*link.begin == ';' && (value = value_of_parameter(after, lists[SESSIONS], none)) != NULL) {
+        if (*link.begin == ';' && (value = value_of_parameter(after, lists[SESSIONS], (Span){NULL, NULL})) != NULL) {
             for (link.begin = value; link.begin < link.end && !is_among(*link.begin, "?#;/"); link.begin++) {
             }
             continue;
@@ -274,7 +271,7 @@ static void put_below(Piece *to, Span folder, Span link)
 static void put_resolved(Piece *to, Span link, const Place *place)
 {
     static const char *const schemes[3] = {"https://", "http://", "//"};
-    static const Span nothing = {(const unsigned char *)"", (const unsigned char *)""};
+    const Span nothing = span_of("");
     int has_colon, scheme;
     if (!place->is_known || link.begin == link.end || *link.begin == '#' || *link.begin == '?') {
         piece_put(to, link);
@@ -352,10 +349,7 @@ static void read_one(const AttributeReader *reader, int kind, Span name, Span va
     }
     else {
         while (word = next_word(&value), word.begin < word.end) {
-            if (piece->length > begun) {
-                piece->data[piece->length++] = ' ';
-            }
-            piece_put(piece, word);
+            piece_put_word(piece, begun, word);
         }
     }
     piece->length = piece->length > begun ? piece->length : 0;

@@ -52,6 +52,12 @@ typedef struct {
     const unsigned char *begin, *end;
 } Span;
 
+/* All of a text that a zero ends; NULL is none. */
+static inline Span span_of(const void *text)
+{
+    return (Span){text, text ? (const unsigned char *)text + strlen(text) : NULL};
+}
+
 /* A new str of UTF-8; NULL with an exception. */
 static inline PyObject *decoded(Span text)
 {

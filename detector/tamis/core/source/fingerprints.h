@@ -31,6 +31,15 @@ static inline void piece_put(Piece *piece, Span text)
     piece->length += length;
 }
 
+/* Add a word, after a space unless it is the first from `begun` on. */
+static inline void piece_put_word(Piece *piece, size_t begun, Span word)
+{
+    if (piece->length > begun) {
+        piece->data[piece->length++] = ' ';
+    }
+    piece_put(piece, word);
+}
+
 /* Lists of words, each after a byte with its length. Words for states, such as "active": whole words, beginnings and
    endings of words; types of controls that their values label; parameters of links whose value is of one visit: whole
    names, and beginnings of longer ones; such parameters of a path. */

@@ -30,13 +30,9 @@ static uint64_t hash_classes(Span names, unsigned char *room)
         while (rest.begin < rest.end) {
             all |= next_property(&rest);
         }
-        if (all & IS_DIGIT) {
-            continue;
+        if (!(all & IS_DIGIT)) {
+            piece_put_word(&kept, 0, name);
         }
-        if (kept.length) {
-            kept.data[kept.length++] = ' ';
-        }
-        piece_put(&kept, name);
     }
     return hash_bytes(kept.data, kept.length);
 }

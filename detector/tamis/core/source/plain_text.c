@@ -90,13 +90,12 @@ static void end_paragraph(Writer *w)
 /* Add a sign that the page does not have. */
 static void add_sign(Writer *w, int32_t item, const char *sign)
 {
-    const unsigned char *begin = (const unsigned char *)sign;
     open_paragraph(w, item);
     if (w->is_spaced) {
         *w->text.to++ = ' ';
         w->is_spaced = 0;
     }
-    put_span(&w->text, (Span){begin, begin + strlen(sign)});
+    put_span(&w->text, span_of(sign));
 }
 
 static void add_words(Writer *w, int32_t item, Span words)

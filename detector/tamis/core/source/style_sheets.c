@@ -104,13 +104,9 @@ static int is_group(Span prelude)
 {
     static const char *const groups[] = {"@media", "@supports", "@layer", "@scope"};
     size_t k;
-    for (k = 0; k < sizeof groups / sizeof *groups; k++) {
-        const unsigned char *group = (const unsigned char *)groups[k];
-        if (begins(prelude, (Span){group, group + strlen(groups[k])})) {
-            return 1;
-        }
+    for (k = 0; k < sizeof groups / sizeof *groups && !begins(prelude, span_of(groups[k])); k++) {
     }
-    return 0;
+    return k < sizeof groups / sizeof *groups;
 }
 
 /* Where a string or comment ends. */
@@ -211,7 +207,6 @@ static int read_rules(Styles *styles, Span css, unsigned char *to)
 /* Read the declarations of a style attribute; what has comments, escapes or variables may say anything. 0, or -1 without memory. */
 static int read_attribute(Styles *styles, Span style, int32_t first_index)
 {
-    static const unsigned char var[] = "var";
     const unsigned char *at;
     int32_t number = open_block(styles, style, first_index, STYLE_ATTRIBUTE);
     int is_open = 0;
@@ -220,7 +215,7 @@ static int read_attribute(Styles *styles, Span style, int32_t first_index)
     }
     for (at = style.begin; at < style.end && !is_open; at++) {
         is_open = *at == '\\' || (*at == '*' && at > style.begin && at[-1] == '/')
-                  || (*at == '(' && at - style.begin > 3 && begins((Span){at - 3, at}, (Span){var, var + 3}));
+                  || (*at == '(' && at - style.begin > 3 && begins((Span){at - 3, at}, span_of("var")));
     }
     while (style.begin < style.end && !is_open) {
         const unsigned char *end = memchr(style.begin, ';', (size_t)(style.end - style.begin));
