@@ -270,35 +270,23 @@ static int has_word(Span value, Span wanted)
     return 0;
 }
 
-/* elements_with_word(page, name, word, found: bool[n]), of zeros: marks the elements that have a word in an attribute whose
-                      name has this number */
+/* elements_with_word(values, name, word) -> list of elements, in document order, with a word in an attribute whose name has this
+                      number */
 PyObject *core_elements_with_word(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    PageArrays page;
-    const AttributeValues *values = &page.values;
-    SCOPED(array_release) Array found = {0};
+    AttributeValues values;
     SCOPED(free_memory) uint8_t *marks = NULL;
     Span wanted;
     Py_ssize_t i;
-    int32_t k;
-    int name, is_any = 0;
-    if (!PyArg_ParseTuple(arguments, "O&iO&O&", in_page, &page, &name, in_text, &wanted, out_1, &found)
-        || !check_arrays(found.length == page.n)) {
+    int name;
+    if (!PyArg_ParseTuple(arguments, "O&iO&", in_values, &values, &name, in_text, &wanted)) {
         return NULL;
     }
-    if ((marks = calloc((size_t)page.a + 1, 1)) == NULL) {
+    if ((marks = calloc((size_t)values.a + 1, 1)) == NULL) {
         return PyErr_NoMemory();
     }
-    for (i = 0; i < values->d; i++) {
-        if (values->name_of[i] == name && has_word(value_of(values, i), wanted)) {
-            marks[values->first_index[i]] = 1;
-            is_any = 1;
-        }
+    for (i = 0; i < values.d; i++) {
+        marks[values.first_index[i]] |= values.name_of[i] == name && has_word(value_of(&values, i), wanted);
     }
-    for (i = 0; is_any && i < page.n; i++) {
-        for (k = page.attribute_begin[i]; k < page.attribute_begin[i + 1]; k++) {
-            ITEMS(found, uint8_t)[i] |= marks[page.first[k]];
-        }
-    }
-    Py_RETURN_NONE;
+    return elements_with_marked(&values, marks, NULL);
 }
