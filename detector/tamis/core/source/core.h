@@ -32,11 +32,13 @@ static inline void release_object(PyObject **object)
 /* Carve `count` items off a block of memory; `at` moves past them. */
 #define CARVE(at, pointer, count) ((pointer) = (void *)(at), (at) += sizeof *(pointer) * (count))
 
-/* Grow the memory of a pointer to at least `wanted` bytes, and to twice what it was; `capacity` is its length
-   in bytes. 0, or -1 without memory, and no exception set, since the GIL may have been released. */
+/* Grow the memory of a pointer to at least `wanted` bytes, and to twice what it was; `capacity` is its length in bytes. 0, or
+   -1 without memory, and no exception set, since the GIL may have been released. */
+int enlarge(void *pointer, size_t *capacity, size_t wanted);
+
+/* The same unless it is that long. */
 static inline int reserve(void *pointer, size_t *capacity, size_t wanted)
 {
-    int enlarge(void *pointer, size_t *capacity, size_t wanted);
     return wanted <= *capacity ? 0 : enlarge(pointer, capacity, wanted);
 }
 
