@@ -186,15 +186,13 @@ _USES: Final = dict.fromkeys(_NAMING, 1) | {"class": 1 | 2, "hidden": 4, "aria-h
 def features_of(page: Page, tables: TokenTables) -> tuple[Singles, Tokens]:
     """Compute float32[m, len(FEATURE_NAMES)], the features of all blocks, to learn from them and to explain scores."""
     rows = np.empty((page.m, len(FEATURE_NAMES)), np.float32)
-    found = core.block_features(*page_arguments(page, tables), rows)
+    found = core.block_features(page_arguments(page, tables), rows)
     return rows, Tokens(*(np.frombuffer(array, np.int32) for array in found))
 
 
 def page_arguments(page: Page, tables: TokenTables) -> tuple[object, ...]:
-    """Arguments of the core's functions that compute features: a page and log-odds."""
+    """What the core's functions that compute features take: a page and log-odds."""
     attributes = page.attributes
     title = "".join([f"{word}\n" for word in dict.fromkeys(_WORD.findall(page.title.lower()))])
     uses = bytes(map(_USES.get, attributes.names, repeat(0)))
-    return (
-        page.arrays, page.block_lines, title, uses, tables.words, tables.names,
-    )  # fmt: skip
+    return page.arrays, page.block_lines, title, uses, tables.words, tables.names

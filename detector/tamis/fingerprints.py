@@ -97,7 +97,7 @@ def _tokens_and_fingerprints(page: Page) -> tuple[Hashes, Hashes]:
         hashes[element] = hash_text(name)
     close, block = hash_text("</>"), hash_text("block")
     core.node_fingerprints(
-        page.arrays, "\n".join(table.names), kinds, _WORD_LISTS, _base_of(page),
-        BASE, INVERSE, close, block, TAG_ID["input"], tokens, hashes,
+        page.arrays, ("\n".join(table.names), kinds, _WORD_LISTS, _base_of(page)),
+        (BASE, INVERSE, close, block, TAG_ID["input"]), tokens, hashes,
     )  # fmt: skip
     return tokens, hashes

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 import numpy as np
 
 from tamis.core import core
-from tamis.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of, page_arguments
+from tamis.features import FEATURE_NAMES, PAGE_FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of, page_arguments
 from tamis.models import BLOCKS, CLIP, Scores, log_odds
 from tamis.models.decision import KIND_INPUTS, PROPERTY_COLUMNS, KindInputs, LearnedDecision, PageDecision
 from tamis.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
@@ -113,8 +113,8 @@ def _in_panels(weight: Singles, width: int) -> tuple[NDArray[np.int16], float]:
     do: a vector in two takes twice as long to load.
     """
     *outer, k, columns = weight.shape
-    largest_input, cache_line = 1 << 13, 64  # as in network.c; bytes
-    most, sizes = (2**31 - 1) / largest_input - k, np.abs(weight)
+    cache_line = 64  # bytes
+    most, sizes = (2**31 - 1) / core.LARGEST_INPUT - k, np.abs(weight)
     scale = max(float(sizes.max()) / 32_767, float(sizes.sum(axis=-2).max()) / most, 1e-30)
     integers = np.rint(np.pad(weight, [(0, 0)] * len(outer) + [(0, k % 2), (0, 0)]) / scale)
     memory: NDArray[np.int16] = np.empty(integers.size + cache_line, np.int16)
@@ -273,16 +273,14 @@ def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
     """Score the blocks of a page; and the inputs of its kind, without its address. Elements have even scores."""
     units, numbers = page.n + page.m, np.empty(len(KIND_INPUTS))
     numbers.fill(np.nan)
-    templateness = np.empty(units)
-    words = np.empty(page.m)
-    penalty = np.empty(units)
+    templateness, words, penalty = np.empty(units), np.empty(page.m), np.empty(units)
     weight, in_tree = np.empty(units, int), np.empty(units, bool)
-    tokens = core.score_blocks(
-        *page_arguments(page, model.tables),
-        (model.mean, model.scale, *model.network.panels), CLIP, PENALTY, PENALTY_INSIDE, PROPERTY_COLUMNS,
-        templateness, words, weight, in_tree, penalty, numbers,
-    )  # fmt: skip
-    for array in (templateness, words, weight, in_tree, penalty):
+    arrays = templateness, words, weight, in_tree, penalty
+    network = model.mean, model.scale, *model.network.panels
+    chosen = CLIP, PENALTY, PENALTY_INSIDE
+    of_page = numbers[: len(PAGE_FEATURE_NAMES) + 2 * len(PROPERTY_COLUMNS) + 1]
+    tokens = core.score_blocks(page_arguments(page, model.tables), network, chosen, PROPERTY_COLUMNS, arrays, of_page)
+    for array in arrays:
         array.setflags(write=False)  # the core reads them with the lock released
     inputs = KindInputs(numbers, np.frombuffer(tokens, np.int64))
     scores = templateness[page.n :]

@@ -70,7 +70,7 @@ OUTPUT_NAMES: Final[tuple[str, ...]] = tuple(
 VOID: Final = frozenset({"br", "hr", "img", "source", "track", "wbr"})
 """Elements without contents and end tag."""
 
-MAX_NESTING: Final = 128  # markup.h has the same number
+MAX_NESTING: Final[int] = core.MAX_NESTING
 """Maximum depth of markup; deeper elements are written without it, since some readers recurse over the tree."""
 
 _MEDIA: Final = tag_set("img", "picture", "video", "audio")
@@ -93,41 +93,32 @@ _KEEPS_DIV: Final = frozenset({"id", "lang", "dir"})  # names of attributes that
 _FORUM_POST: Final = token_pattern("messageText", "postcontent")  # in a blockquote
 
 
-ROLES: Final = (
-    *("inline", "code line", "quotation", "ruby", "reading", "parenthesis", "instead"),
-    *("break", "block", "paragraph", "code", "list", "item", "table", "row", "cell"),
-)
-"""What an element may be in plain text; markup.h has the same order."""
-_ROLE: Final = len(ROLES) - 1
-_BITS: Final = [1 << bit for bit in range(4, 19)]  # markup.h has the same ones
-_WRITTEN, _VOID, _BLOCK, _LINK, _LINE, _BREAK, _RULE, _CELL, _PICTURE, _MEDIA_PART = _BITS[:10]
-_IN_PLAYER, _IN_CODE, _LINE_OF_CODE, _IN_LAYOUT, _OMITTED = _BITS[10:]
-_IN_OUTPUT: Final = _ROLE | _WRITTEN | _VOID | _BLOCK | _LINK | _LINE
+_IN_OUTPUT: Final = core.ROLE | core.IS_WRITTEN | core.IS_VOID | core.IS_BLOCK | core.IS_LINK | core.IS_LINE
 _ROLE_OF_NAME: Final = (
-    dict.fromkeys(BLOCK_LEVEL, "block")
-    | dict.fromkeys(LISTS, "list")
-    | dict.fromkeys(("li", "dt", "dd"), "item")
-    | dict.fromkeys(("td", "th"), "cell")
-    | {"p": "paragraph", "br": "break", "tr": "row", "q": "quotation", "rt": "reading", "rp": "parenthesis"}
-    | {"ruby": "ruby"}
+    dict.fromkeys(BLOCK_LEVEL, core.BLOCK)
+    | dict.fromkeys(LISTS, core.LIST)
+    | dict.fromkeys(("li", "dt", "dd"), core.ITEM)
+    | dict.fromkeys(("td", "th"), core.CELL)
+    | {"p": core.PARAGRAPH, "br": core.BREAK, "tr": core.ROW, "q": core.QUOTATION}
+    | {"ruby": core.RUBY, "rt": core.READING, "rp": core.PARENTHESIS}
 )
-_KIND_OF_TAG: Final = np.array([ROLES.index(_ROLE_OF_NAME.get(name, "inline")) for name in OUTPUT_NAMES], np.uint32)
+_KIND_OF_TAG: Final = np.array([_ROLE_OF_NAME.get(name, core.INLINE) for name in OUTPUT_NAMES], np.uint32)
 for _bit, _tags in (
-    (_WRITTEN, np.array(OUTPUT_NAMES, bool)),
-    (_VOID, np.isin(OUTPUT_NAMES, [*VOID])),
-    (_BLOCK, np.isin(OUTPUT_NAMES, [*BLOCK_LEVEL])),
-    (_LINK, tag_set("a")),
-    (_BREAK, tag_set("br")),
-    (_RULE, tag_set("hr")),
-    (_CELL, tag_set("td", "th")),
-    (_PICTURE, tag_set("img")),
-    (_MEDIA_PART, _MEDIA_PARTS),
-    (_IN_PLAYER, _MEDIA | _MEDIA_PARTS),
-    (_LINE_OF_CODE, tag_set("div", "p", "li", "tr")),
+    (core.IS_WRITTEN, np.array(OUTPUT_NAMES, bool)),
+    (core.IS_VOID, np.isin(OUTPUT_NAMES, [*VOID])),
+    (core.IS_BLOCK, np.isin(OUTPUT_NAMES, [*BLOCK_LEVEL])),
+    (core.IS_LINK, tag_set("a")),
+    (core.IS_BREAK, tag_set("br")),
+    (core.IS_RULE, tag_set("hr")),
+    (core.IS_CELL, tag_set("td", "th")),
+    (core.IS_PICTURE, tag_set("img")),
+    (core.IS_MEDIA_PART, _MEDIA_PARTS),
+    (core.IN_PLAYER, _MEDIA | _MEDIA_PARTS),
+    (core.IS_LINE_OF_CODE, tag_set("div", "p", "li", "tr")),
 ):
     _KIND_OF_TAG[_tags] |= np.uint32(_bit)
 
-LINE_END, CUT = -2, -1  # markup.h has the same numbers
+LINE_END, CUT = core.LINE_END, core.CUT
 """Why there is a line break: since a style shows an inline element as a block, or since an element is cut there."""
 
 
@@ -332,22 +323,22 @@ def _blocks_to_content(page: Page, kept: Flags) -> Integers:
 def item_kinds(page: Page) -> NDArray[np.uint32]:
     """uint32[n], what each element is in markup and in plain text, in the bits that the compiled core knows."""
     kinds, lines, omitted = _KIND_OF_TAG.take(page.tag), displayed_as_blocks(page), omitted_elements(page)
-    changes = [(data_tables(page), _ROLE, ROLES.index("table"))]  # elements, bits to clear, bits to set
+    changes = [(data_tables(page), core.ROLE, core.TABLE)]  # elements, bits to clear, bits to set
     if np.count_nonzero(omitted):
-        kinds[omitted] |= _OMITTED
+        kinds[omitted] |= core.IS_OMITTED
     if "table" in page.tag_names:
-        kinds[layout_tables(page)] |= _IN_LAYOUT
+        kinds[layout_tables(page)] |= core.IN_LAYOUT
     codes = code_blocks(page).nonzero()[0].tolist()
     if codes:
         in_code, code_lines = in_code_blocks(page), code_line_elements(page)
-        kinds[in_code] |= _IN_CODE
-        kinds[code_lines] |= _LINE_OF_CODE
+        kinds[in_code] |= core.IN_CODE
+        kinds[code_lines] |= core.IS_LINE_OF_CODE
         lines = [line for line in lines if not (in_code[line] and ends_line_itself(page, line))]
         around = [at for at in page.parent[codes].tolist() if page.tag[at] == TAG_ID["p"]]  # see _output_names
         spans = [line for line in code_lines if page.tag[line] == TAG_ID["span"]]
-        changes += [(around, _ROLE, ROLES.index("block")), (spans, _ROLE, ROLES.index("code line"))]
-    changes += [(lines, 0, _LINE), (codes, _IN_OUTPUT, ROLES.index("code") | _WRITTEN | _BLOCK)]
-    changes.append(([*written_instead(page)], _IN_OUTPUT, ROLES.index("instead") | _WRITTEN | _VOID))
+        changes += [(around, core.ROLE, core.BLOCK), (spans, core.ROLE, core.CODE_LINE)]
+    changes += [(lines, 0, core.IS_LINE), (codes, _IN_OUTPUT, core.CODE | core.IS_WRITTEN | core.IS_BLOCK)]
+    changes.append(([*written_instead(page)], _IN_OUTPUT, core.WRITTEN | core.IS_WRITTEN | core.IS_VOID))
     for elements, cleared, bits in changes:
         if elements:
             kinds[elements] = kinds[elements] & ~np.uint32(cleared) | np.uint32(bits)
@@ -386,7 +377,7 @@ def join_items(page: Page, elements: Flags, attributes: list[Pairs], runs: Flags
         if not links:
             kinds[numbers[position]] = 0
         elif any(name in {"id", "name"} for name, _ in values[position]):
-            kinds[numbers[position]] &= ~np.uint32(_LINK)
+            kinds[numbers[position]] &= ~np.uint32(core.IS_LINK)
     source, ends = np.empty((2, len(numbers) + 2 * len(run_numbers)), np.int32)
     given = page.arrays, kinds, elements, runs
     source = source[: core.join_items(*given, source, ends)].tolist()

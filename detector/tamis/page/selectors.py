@@ -146,9 +146,8 @@ def _named(page: Page, name: str) -> Flags:
 @cached_on_page
 def _with_word(page: Page, attribute: str, word: str) -> Flags:
     """bool[n], elements with a word in their attributes of a name."""
-    found, table = np.zeros(page.n, bool), page.attributes
-    core.elements_with_word(page.arrays, table.names.get(attribute, -1), word, found)
-    return found
+    table = page.attributes
+    return as_mask(page, core.elements_with_word(table.arrays, table.names.get(attribute, -1), word))
 
 
 def _with_attribute(page: Page, tree: parser.Attrib) -> Flags:

@@ -1,8 +1,142 @@
-/* Tokens of a page's distinct attributes. */
+/* Tokens of a page's distinct attributes: names as a site's template has them, links in one form per target. */
 #include "fingerprints.h"
 
-/* How the value of an attribute is read, by its name; tamis.fingerprints has the same numbers. */
-enum { UNCOUNTED, NAME, TEXT, LINK, TYPE, VALUE };
+Span next_word(Span *text)
+{
+    Span rest = *text, word = {rest.begin, rest.begin};
+    while (rest.begin < rest.end) {
+        if (next_property(&rest) & WHITE_SPACE) {
+            if (word.begin < word.end) {
+                break;
+            }
+            word.begin = rest.begin;
+        }
+        word.end = rest.begin;
+    }
+    text->begin = rest.begin;
+    return word;
+}
+
+unsigned char *without_numbers(Span text, unsigned char *to)
+{
+    while (text.begin < text.end) {
+        if (!is_digit(*text.begin)) {
+            *to++ = *text.begin++;
+            continue;
+        }
+        *to++ = '#';
+        while (text.begin < text.end && is_digit(*text.begin)) {
+            text.begin++;
+        }
+    }
+    return to;
+}
+
+/* Whether an entry of a list is this part of a word. */
+enum { WHOLE, BEGINNING, ENDING };
+static int is_listed(Span list, Span word, int part)
+{
+    while (list.begin < list.end) {
+        Py_ssize_t length = *list.begin++, more = word.end - word.begin - length;
+        const unsigned char *listed = list.begin, *same = word.begin + (part == ENDING ? more : 0);
+        if (length < 1 || length > list.end - listed) {
+            break;
+        }
+        list.begin += length;
+        if ((part == WHOLE ? more == 0 : more >= 0) && *same == *listed && memcmp(same, listed, (size_t)length) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- Names without states and numbers */
+
+#define IS_HEXADECIMAL(c) (is_digit(c) || ((c) >= 'a' && (c) <= 'f'))
+
+static size_t hexadecimals(const unsigned char *at, const unsigned char *end)
+{
+    const unsigned char *begin = at;
+    while (at < end && IS_HEXADECIMAL(*at)) {
+        at++;
+    }
+    return (size_t)(at - begin);
+}
+
+/* Length of the long hexadecimal that begins here: a UUID, or twelve digits and more; 0 for none. */
+static size_t long_hexadecimal(const unsigned char *at, const unsigned char *end, int goes_on)
+{
+    static const size_t groups[5] = {8, 4, 4, 4, 12};
+    size_t length = 0;
+    int group;
+    for (group = 0; group < 5; group++) {
+        size_t left = (size_t)(end - at) - length;
+        if (left < groups[group] || hexadecimals(at + length, at + length + groups[group]) < groups[group]) {
+            break;
+        }
+        length += groups[group];
+        if (group == 4) {
+            return length;
+        }
+        if (at + length == end || at[length] != '-') {
+            break;
+        }
+        length++;
+    }
+    if (goes_on) {
+        return 0;
+    }
+    length = hexadecimals(at, end);
+    return length >= 12 ? length : 0;
+}
+
+/* "#" for each long hexadecimal; returns where the text ends. */
+static unsigned char *without_hexadecimals(Span text, unsigned char *to)
+{
+    const unsigned char *at = text.begin;
+    while (at < text.end) {
+        size_t length = 0;
+        if (IS_HEXADECIMAL(*at)) {
+            length = long_hexadecimal(at, text.end, at > text.begin && IS_HEXADECIMAL(at[-1]));
+        }
+        if (length) {
+            *to++ = '#';
+            at += length;
+        }
+        else {
+            *to++ = *at++;
+        }
+    }
+    return to;
+}
+
+/* Append the stable form of a name. */
+static void put_stable_name(Piece *to, Span value, const AttributeReader *reader)
+{
+    const Span *lists = reader->lists;
+    unsigned char *scratch = reader->scratch;
+    Span name = {scratch, without_numbers(value, scratch)}, word;
+    size_t begun = to->length;
+    int marks = 0;
+    const unsigned char *at;
+    for (at = name.begin; at < name.end; at++) {
+        marks += *at == '#';
+    }
+    if (marks > 2) {
+        Span shorter = {scratch + (value.end - value.begin), NULL};
+        shorter.end = without_hexadecimals(value, scratch + (value.end - value.begin));
+        name.end = without_numbers(shorter, scratch);
+    }
+    while (word = next_word(&name), word.begin < word.end) {
+        if (is_listed(lists[STATES], word, WHOLE) || is_listed(lists[STATE_BEGINNINGS], word, BEGINNING)
+            || is_listed(lists[STATE_ENDINGS], word, ENDING)) {
+            continue;
+        }
+        piece_put_word(to, begun, word);
+    }
+}
+
+/* ---- Links in one form per target */
 
 /* The first letters of a text in lower case. */
 static Span lower(Span text, unsigned char *to, Py_ssize_t room)
@@ -14,77 +148,6 @@ static Span lower(Span text, unsigned char *to, Py_ssize_t room)
     }
     return small;
 }
-
-/* Write what an attribute says, and its marks; a name that says nothing is nothing. */
-static void read_one(const AttributeReader *reader, int kind, Span name, Span value, Piece *piece, uint8_t *mark)
-{
-    unsigned char small[16];
-    size_t begun;
-    Span word;
-    piece->length = 0;
-    *mark = (uint8_t)(kind == VALUE ? IS_VALUE : 0);
-    if (kind == LINK) {
-        put_target(piece, value, reader);
-        return;
-    }
-    if (kind == TYPE && is_listed(reader->lists[LABELLING], lower(value, small, sizeof small), WHOLE)) {
-        *mark = IS_LABELLED;
-    }
-    piece_put(piece, name);
-    piece->data[piece->length++] = '=';
-    begun = piece->length;
-    if (kind != TEXT && kind != VALUE) {
-        put_stable_name(piece, value, reader);
-    }
-    else {
-        while (word = next_word(&value), word.begin < word.end) {
-            if (piece->length > begun) {
-                piece->data[piece->length++] = ' ';
-            }
-            piece_put(piece, word);
-        }
-    }
-    piece->length = piece->length > begun ? piece->length : 0;
-}
-
-int read_attributes(const AttributeValues *values, AttributeReader *reader, uint64_t *tokens, uint8_t *marks)
-{
-    SCOPED(free_memory) Span *names = NULL;
-    SCOPED(free_memory) unsigned char *memory = NULL;
-    Span lines = reader->names, address = reader->place.own;
-    Piece piece = {0};
-    Py_ssize_t i, longest = address.end - address.begin + values->begin[values->d]; /* at most, for the address or a value */
-    size_t folder = (size_t)(reader->place.folder.end - reader->place.folder.begin);
-    names = malloc(sizeof(Span) * (size_t)reader->kinds.length + 1);
-    /* the address as a link has it, twice a value, and a value after its name, or after the folder and slashes */
-    memory = malloc(2 * folder + (size_t)(lines.end - lines.begin + 4 * longest) + 8);
-    if (names == NULL || memory == NULL) {
-        return -1;
-    }
-    for (i = 0; i < reader->kinds.length; i++) {
-        names[i] = next_line(&lines);
-    }
-    reader->scratch = memory;
-    reader->place.own = (Span){address.begin, address.begin};
-    piece.data = memory + 2 * longest;
-    put_target(&piece, address, reader);
-    reader->place.own = (Span){piece.data, piece.data + piece.length};
-    piece.data += piece.length;
-    for (i = 0; i < values->d; i++) {
-        int32_t name = values->name_of[i], place = values->first_index[i];
-        int kind = ITEMS(reader->kinds, uint8_t)[name];
-        if (kind == UNCOUNTED) {
-            continue;
-        }
-        read_one(reader, kind, names[name], value_of(values, i), &piece, &marks[place]);
-        if (piece.length || kind == LINK) {
-            tokens[place] = hash_bytes(piece.data, piece.length);
-        }
-    }
-    return 0;
-}
-
-/* Links in one form per target: see tamis.fingerprints. */
 
 static int begins_with(Span text, const char *beginning, Span then)
 {
@@ -143,12 +206,11 @@ static int is_among(int c, const char *characters)
 /* Copy a link without the parameters whose value is of one visit, one release or one referring page. */
 static Span without_volatile(Span link, const Span *lists, unsigned char *copy)
 {
-    static const Span none = {(const unsigned char *)"", (const unsigned char *)""};
     unsigned char *to = copy;
     const unsigned char *value;
     while (link.begin < link.end) {
         Span after = {link.begin + 1, link.end};
-        if (*link.begin == ';' && (value = value_of_parameter(after, lists[SESSIONS], none)) != NULL) {
+        if (*link.begin == ';' && (value = value_of_parameter(after, lists[SESSIONS], (Span){NULL, NULL})) != NULL) {
             for (link.begin = value; link.begin < link.end && !is_among(*link.begin, "?#;/"); link.begin++) {
             }
             continue;
@@ -209,7 +271,7 @@ static void put_below(Piece *to, Span folder, Span link)
 static void put_resolved(Piece *to, Span link, const Place *place)
 {
     static const char *const schemes[3] = {"https://", "http://", "//"};
-    static const Span nothing = {(const unsigned char *)"", (const unsigned char *)""};
+    const Span nothing = span_of("");
     int has_colon, scheme;
     if (!place->is_known || link.begin == link.end || *link.begin == '#' || *link.begin == '?') {
         piece_put(to, link);
@@ -240,7 +302,8 @@ static void put_resolved(Piece *to, Span link, const Place *place)
     }
 }
 
-void put_target(Piece *to, Span link, const AttributeReader *reader)
+/* Append the target of a link. */
+static void put_target(Piece *to, Span link, const AttributeReader *reader)
 {
     const Place *place = &reader->place;
     size_t begun = to->length, own = (size_t)(place->own.end - place->own.begin);
@@ -256,4 +319,75 @@ void put_target(Piece *to, Span link, const AttributeReader *reader)
         to->length -= own;
         memmove(to->data + begun, mark, to->length - begun);
     }
+}
+
+/* ---- Tokens */
+
+/* How the value of an attribute is read, by its name; tamis.fingerprints has the same numbers. */
+enum { UNCOUNTED, NAME, TEXT, LINK, TYPE, VALUE };
+
+/* Write what an attribute says, and its marks; a name that says nothing is nothing. */
+static void read_one(const AttributeReader *reader, int kind, Span name, Span value, Piece *piece, uint8_t *mark)
+{
+    unsigned char small[16];
+    size_t begun;
+    Span word;
+    piece->length = 0;
+    *mark = (uint8_t)(kind == VALUE ? IS_VALUE : 0);
+    if (kind == LINK) {
+        put_target(piece, value, reader);
+        return;
+    }
+    if (kind == TYPE && is_listed(reader->lists[LABELLING], lower(value, small, sizeof small), WHOLE)) {
+        *mark = IS_LABELLED;
+    }
+    piece_put(piece, name);
+    piece->data[piece->length++] = '=';
+    begun = piece->length;
+    if (kind != TEXT && kind != VALUE) {
+        put_stable_name(piece, value, reader);
+    }
+    else {
+        while (word = next_word(&value), word.begin < word.end) {
+            piece_put_word(piece, begun, word);
+        }
+    }
+    piece->length = piece->length > begun ? piece->length : 0;
+}
+
+int read_attributes(const AttributeValues *values, AttributeReader *reader, uint64_t *tokens, uint8_t *marks)
+{
+    SCOPED(free_memory) Span *names = NULL;
+    SCOPED(free_memory) unsigned char *memory = NULL;
+    Span lines = reader->names, address = reader->place.own;
+    Piece piece = {0};
+    Py_ssize_t i, longest = address.end - address.begin + values->begin[values->d]; /* at most, for the address or a value */
+    size_t folder = (size_t)(reader->place.folder.end - reader->place.folder.begin);
+    names = malloc(sizeof(Span) * (size_t)reader->kinds.length + 1);
+    /* the address as a link has it, twice a value, and a value after its name, or after the folder and slashes */
+    memory = malloc(2 * folder + (size_t)(lines.end - lines.begin + 4 * longest) + 8);
+    if (names == NULL || memory == NULL) {
+        return -1;
+    }
+    for (i = 0; i < reader->kinds.length; i++) {
+        names[i] = next_line(&lines);
+    }
+    reader->scratch = memory;
+    reader->place.own = (Span){address.begin, address.begin};
+    piece.data = memory + 2 * longest;
+    put_target(&piece, address, reader);
+    reader->place.own = (Span){piece.data, piece.data + piece.length};
+    piece.data += piece.length;
+    for (i = 0; i < values->d; i++) {
+        int32_t name = values->name_of[i], place = values->first_index[i];
+        int kind = ITEMS(reader->kinds, uint8_t)[name];
+        if (kind == UNCOUNTED) {
+            continue;
+        }
+        read_one(reader, kind, names[name], value_of(values, i), &piece, &marks[place]);
+        if (piece.length || kind == LINK) {
+            tokens[place] = hash_bytes(piece.data, piece.length);
+        }
+    }
+    return 0;
 }

@@ -1,5 +1,4 @@
 /* Evaluates all predicates on the values of attributes in one scan: see tamis.page.attributes. */
-#include "fingerprints.h"
 #include "page.h"
 
 enum {
@@ -92,19 +91,17 @@ static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Q
 /* Append the index and the value of an attribute to the lists of some predicates; 0, or -1 with an exception set. */
 static int put_match(PyObject *lists, uint32_t predicates, int32_t index, Span value)
 {
-    PyObject *match = Py_BuildValue("iN", (int)index, decoded(value));
+    SCOPED(release_object) PyObject *match = Py_BuildValue("iN", (int)index, decoded(value));
     int failed = match == NULL;
     for (; predicates && !failed; predicates &= predicates - 1) {
-        PyObject *predicate = PyLong_FromLong(__builtin_ctz(predicates));
+        SCOPED(release_object) PyObject *predicate = PyLong_FromLong(__builtin_ctz(predicates));
         PyObject *list = predicate ? PyDict_GetItemWithError(lists, predicate) : NULL; /* borrowed */
         if (predicate != NULL && list == NULL && !PyErr_Occurred() && (list = PyList_New(0)) != NULL) {
             failed = PyDict_SetItem(lists, predicate, list) < 0;
             Py_DECREF(list);
         }
         failed = failed || list == NULL || PyList_Append(list, match) < 0;
-        Py_XDECREF(predicate);
     }
-    Py_XDECREF(match);
     return failed ? -1 : 0;
 }
 
@@ -179,8 +176,8 @@ static PyObject *elements_with_marked(const AttributeValues *values, const uint8
     const uint8_t *first_mark = memchr(marks, 1, (size_t)values->a);
     Py_ssize_t i = 0, k = first_mark ? first_mark - marks : values->a; /* no equal one comes before the first */
     for (; k < values->a && found != NULL; k++) {
-        PyObject *index = NULL, *item = NULL;
-        int failed;
+        SCOPED(release_object) PyObject *index = NULL;
+        PyObject *item = NULL;
         if (!marks[values->first[k]]) {
             continue;
         }
@@ -188,16 +185,12 @@ static PyObject *elements_with_marked(const AttributeValues *values, const uint8
             i++;
         }
         if (by_index == NULL) {
-            failed = append_number(found, i) < 0;
+            item = PyLong_FromSsize_t(i);
         }
-        else {
-            index = PyLong_FromLong(values->first[k]);
-            item = index ? Py_BuildValue("nO", i, PyDict_GetItemWithError(by_index, index)) : NULL;
-            failed = item == NULL || PyList_Append(found, item) < 0;
+        else if ((index = PyLong_FromLong(values->first[k])) != NULL) {
+            item = Py_BuildValue("nO", i, PyDict_GetItemWithError(by_index, index));
         }
-        Py_XDECREF(index);
-        Py_XDECREF(item);
-        if (failed) {
+        if (append_item(found, item) < 0) {
             Py_CLEAR(found);
         }
     }
@@ -277,35 +270,23 @@ static int has_word(Span value, Span wanted)
     return 0;
 }
 
-/* elements_with_word(page, name, word, found: bool[n]), of zeros: marks the elements that have a word in an attribute whose
-                      name has this number */
+/* elements_with_word(values, name, word) -> list of elements, in document order, with a word in an attribute whose name has this
+                      number */
 PyObject *core_elements_with_word(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    PageArrays page;
-    const AttributeValues *values = &page.values;
-    SCOPED(array_release) Array found = {0};
+    AttributeValues values;
     SCOPED(free_memory) uint8_t *marks = NULL;
     Span wanted;
     Py_ssize_t i;
-    int32_t k;
-    int name, is_any = 0;
-    if (!PyArg_ParseTuple(arguments, "O&iO&O&", in_page, &page, &name, in_text, &wanted, out_1, &found)
-        || !check_arrays(found.length == page.n)) {
+    int name;
+    if (!PyArg_ParseTuple(arguments, "O&iO&", in_values, &values, &name, in_text, &wanted)) {
         return NULL;
     }
-    if ((marks = calloc((size_t)page.a + 1, 1)) == NULL) {
+    if ((marks = calloc((size_t)values.a + 1, 1)) == NULL) {
         return PyErr_NoMemory();
     }
-    for (i = 0; i < values->d; i++) {
-        if (values->name_of[i] == name && has_word(value_of(values, i), wanted)) {
-            marks[values->first_index[i]] = 1;
-            is_any = 1;
-        }
+    for (i = 0; i < values.d; i++) {
+        marks[values.first_index[i]] |= values.name_of[i] == name && has_word(value_of(&values, i), wanted);
     }
-    for (i = 0; is_any && i < page.n; i++) {
-        for (k = page.attribute_begin[i]; k < page.attribute_begin[i + 1]; k++) {
-            ITEMS(found, uint8_t)[i] |= marks[page.first[k]];
-        }
-    }
-    Py_RETURN_NONE;
+    return elements_with_marked(&values, marks, NULL);
 }

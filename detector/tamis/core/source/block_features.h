@@ -24,8 +24,6 @@ static inline uint32_t sets_of(int16_t tag)
     return core_tables.tag_sets[tag] >> FIRST_FEATURE_SET;
 }
 
-#define HAS(flags, set) ((flags) >> (set) & 1u)
-
 /* Of names of attributes, bits: _USES. */
 enum { IS_NAMING = 1, IS_CLASS = 2, IS_HIDING = 4, HIDES_IF_TRUE = 8, IS_STYLE = 16 };
 
@@ -99,10 +97,10 @@ typedef struct {
     Py_ssize_t word_count, name_count;
 } Features;
 
-/* The first arguments of what takes a page for its features, from tamis.features.page_arguments: page, lines (texts of the
-   blocks, with line feeds between them), title (its different words in lower case, with a line feed after each), uses:
+/* The first argument of what takes a page for its features, a tuple from tamis.features.page_arguments: page, lines (texts
+   of the blocks, with line feeds between them), title (its different words in lower case, with a line feed after each), uses:
    uint8[names] (bits of each name of attributes), word_odds: float32[TABLE_SIZE], name_odds: float32[TABLE_SIZE] */
-#define PAGE_FORMAT "O&UO&O&O&O&"
+#define PAGE_FORMAT "(O&UO&O&O&O&)"
 #define PAGE_ARGUMENTS(f) \
     in_page, &(f)->page, &(f)->block_lines, in_text, &(f)->title, in_1, &(f)->arrays[USES], in_4, &(f)->arrays[WORD_ODDS], \
         in_4, &(f)->arrays[NAME_ODDS]

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; tamis.core expects the same number. */
-#define CORE_VERSION 46
+#define CORE_VERSION 47
 
 /* Of the core alone, so that it is found without a look-up. */
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -23,12 +23,24 @@ static inline void free_memory(void *pointer)
     free(*(void **)pointer);
 }
 
+/* SCOPED(release_object): a reference, or NULL. */
+static inline void release_object(PyObject **object)
+{
+    Py_XDECREF(*object);
+}
+
 /* Carve `count` items off a block of memory; `at` moves past them. */
 #define CARVE(at, pointer, count) ((pointer) = (void *)(at), (at) += sizeof *(pointer) * (count))
 
-/* Grow the memory of a pointer to at least `wanted` bytes, and to twice what it was; `capacity` is its length
-   in bytes. 0, or -1 without memory, and no exception set, since the GIL may have been released. */
-int reserve(void *pointer, size_t *capacity, size_t wanted);
+/* Grow the memory of a pointer to at least `wanted` bytes, and to twice what it was; `capacity` is its length in bytes. 0, or
+   -1 without memory, and no exception set, since the GIL may have been released. */
+int enlarge(void *pointer, size_t *capacity, size_t wanted);
+
+/* The same unless it is that long. */
+static inline int reserve(void *pointer, size_t *capacity, size_t wanted)
+{
+    return wanted <= *capacity ? 0 : enlarge(pointer, capacity, wanted);
+}
 
 /* A buffer that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -41,6 +53,12 @@ typedef struct {
 typedef struct {
     const unsigned char *begin, *end;
 } Span;
+
+/* All of a text that a zero ends; NULL is none. */
+static inline Span span_of(const void *text)
+{
+    return (Span){text, text ? (const unsigned char *)text + strlen(text) : NULL};
+}
 
 /* A new str of UTF-8; NULL with an exception. */
 static inline PyObject *decoded(Span text)
@@ -150,8 +168,8 @@ void arrays_release(Array *arrays, int count);
 
 #define ITEMS(array, type) ((type *)(array).view.buf)
 
-/* Append a number to a list; 0, or -1 with an exception set. */
-int append_number(PyObject *list, Py_ssize_t number);
+/* Append an object to a list, stealing the reference; 0, or -1 with an exception set. */
+int append_item(PyObject *list, PyObject *object);
 
 /* Store an object under a key, stealing references; 0, or -1 with an exception set. */
 int put_item(PyObject *dict, PyObject *key, PyObject *object);
@@ -276,6 +294,9 @@ enum {
     FIRST_FEATURE_SET = 16                                  /* the first bit of those of block_features.h */
 };
 
+/* Whether a bit is set, by its number. */
+#define HAS(bits, number) ((bits) >> (number) & 1u)
+
 static inline unsigned property_of(uint32_t code)
 {
     return code < CODE_POINTS ? core_tables.character_properties[code] : 0;
@@ -372,6 +393,9 @@ uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned cha
 void core_prepare_crc32(void);
 
 void core_keep_memory(void);
+
+/* Give the module the numbers that tamis.output.markup says by name what an element is with; 0, or -1 with an exception set. */
+int core_name_items(PyObject *module);
 
 /* The logarithms that features are looked up in. */
 void core_prepare_features(void);

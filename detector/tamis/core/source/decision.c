@@ -65,7 +65,7 @@ static int compare_scores(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* Find the threshold with the highest expected F-beta of blocks that are sorted by score, with so much content in all. */
+/* Find the threshold with the highest expected F-beta of blocks that are sorted by score; `content` is that of all. */
 static double find_threshold(const Block *blocks, Py_ssize_t m, double beta, double content)
 {
     double found = 0, kept = 0, most = -1, just_above;

@@ -154,8 +154,8 @@ static void walk_page(Walk *walk)
     }
 }
 
-/* node_fingerprints(page, names: with line feeds between, kinds: uint8[names], lists: tuple of bytes, place, base, inverse,
-                     close, block, input, tokens: uint64[a], hashes: uint64[n + m])
+/* node_fingerprints(page, (names: with line feeds between, kinds: uint8[names], lists: tuple of bytes, place),
+                     (base, inverse, close, block, input), tokens: uint64[a], hashes: uint64[n + m])
 
    place: of the page, whether it is known, host, folder, address; UTF-8. tokens: written where attributes have one, by their
    first occurrence. hashes: of the names of elements without a tag, 0 for others; the fingerprints replace them. */
@@ -171,7 +171,7 @@ PyObject *core_node_fingerprints(PyObject *Py_UNUSED(module), PyObject *argument
     char *at;
     Py_ssize_t r;
     int failed;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&(O&O&O&O&O&O&O&)(pO&O&O&)KKKKiO&O&", in_page, &page, in_text, &reader.names, in_1,
+    if (!PyArg_ParseTuple(arguments, "O&(O&O&(O&O&O&O&O&O&O&)(pO&O&O&))(KKKKi)O&O&", in_page, &page, in_text, &reader.names, in_1,
                           &kinds, in_bytes, &lists[0], in_bytes, &lists[1], in_bytes, &lists[2], in_bytes, &lists[3],
                           in_bytes, &lists[4], in_bytes, &lists[5], in_bytes, &lists[6], &place->is_known, in_bytes,
                           &place->host, in_bytes, &place->folder, in_bytes, &place->own, &walk.base, &walk.inverse,

@@ -31,6 +31,15 @@ static inline void piece_put(Piece *piece, Span text)
     piece->length += length;
 }
 
+/* Add a word, after a space unless it is the first from `begun` on. */
+static inline void piece_put_word(Piece *piece, size_t begun, Span word)
+{
+    if (piece->length > begun) {
+        piece->data[piece->length++] = ' ';
+    }
+    piece_put(piece, word);
+}
+
 /* Lists of words, each after a byte with its length. Words for states, such as "active": whole words, beginnings and
    endings of words; types of controls that their values label; parameters of links whose value is of one visit: whole
    names, and beginnings of longer ones; such parameters of a path. */
@@ -50,21 +59,8 @@ typedef struct {
     unsigned char *scratch; /* room for twice a value */
 } AttributeReader;
 
-/* Whether an entry of a list is this part of a word. */
-enum { WHOLE, BEGINNING, ENDING };
-int is_listed(Span list, Span word, int part);
-
-/* The next word of a text between white space, empty at its end; the text moves past it. */
-Span next_word(Span *text);
-
 /* XXH3, 64 bits: tamis.hashing.hash_text. */
 uint64_t hash_bytes(const unsigned char *bytes, size_t length);
-
-/* Append the stable form of a name to `to`. */
-void put_stable_name(Piece *to, Span value, const AttributeReader *reader);
-
-/* Append the target of a link. */
-void put_target(Piece *to, Span link, const AttributeReader *reader);
 
 /* Write tokens and marks of the attributes by their first occurrence; what counts for nothing is left. `place.own` is the
    address of the page. 0, or -1 without memory. */

@@ -165,23 +165,18 @@ static int put_texts(Flat *flat, PyObject *names, PyObject *unknown_names, PyObj
 
 static PyObject *result_of(Flat *flat)
 {
-    PyObject *where = PyDict_New(), *names = PyDict_New(), *unknown_names = PyDict_New(), *raw_texts = PyDict_New();
-    PyObject *arrays = NULL, *found = NULL;
-    if (where != NULL && put_texts(flat, names, unknown_names, raw_texts) == 0
-        && (arrays = put_arrays(flat, where)) != NULL) {
-        found = Py_BuildValue("{sOsOsOsOsOsNsNsi}", "arrays", arrays, "where", where, "names", names, "unknown_names",
-                              unknown_names, "raw_texts", raw_texts, "utf8", bytes_of(&flat->text), "values",
-                              bytes_of(&flat->values.text), "content_in_head", (int)flat->content_in_head);
+    SCOPED(release_object) PyObject *where = PyDict_New(), *names = PyDict_New();
+    SCOPED(release_object) PyObject *unknown_names = PyDict_New(), *raw_texts = PyDict_New();
+    if (where == NULL || put_texts(flat, names, unknown_names, raw_texts) < 0) {
+        return NULL;
     }
-    Py_XDECREF(arrays);
-    Py_XDECREF(where);
-    Py_XDECREF(names);
-    Py_XDECREF(unknown_names);
-    Py_XDECREF(raw_texts);
-    return found;
+    return Py_BuildValue("{sNsOsOsOsOsNsNsi}", "arrays", put_arrays(flat, where), "where", where, "names", names,
+                         "unknown_names", unknown_names, "raw_texts", raw_texts, "utf8", bytes_of(&flat->text), "values",
+                         bytes_of(&flat->values.text), "content_in_head", (int)flat->content_in_head);
 }
 
-/* flatten(source, tag_names, tags: int32[names], attribute_names, max_nodes, max_levels) -> dict, None where the tree cannot be read, or the nodes and levels of one too large
+/* flatten(source, tag_names, tags: int32[names], attribute_names, max_nodes, max_levels)
+   -> dict, None where the tree cannot be read, or the nodes and levels of one too large
 
    source: an element of lxml, or a tuple: one of selectolax, and for each number that lexbor has for a name of elements, and
    of attributes, 1 + its line in the names here, 0 for none: int32[]. */

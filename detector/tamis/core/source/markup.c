@@ -1,6 +1,19 @@
 /* What is kept of a page, and its items of markup in document order, for tamis.output.markup. */
 #include "markup.h"
 
+#define NAMES(DO) \
+    DO(MAX_NESTING) DO(LINE_END) DO(CUT) \
+    DO(INLINE) DO(CODE_LINE) DO(QUOTATION) DO(RUBY) DO(READING) DO(PARENTHESIS) DO(WRITTEN) DO(BREAK) DO(BLOCK) DO(PARAGRAPH) \
+    DO(CODE) DO(LIST) DO(ITEM) DO(TABLE) DO(ROW) DO(CELL) DO(ROLE) \
+    DO(IS_WRITTEN) DO(IS_VOID) DO(IS_BLOCK) DO(IS_LINK) DO(IS_LINE) DO(IS_BREAK) DO(IS_RULE) DO(IS_CELL) DO(IS_PICTURE) \
+    DO(IS_MEDIA_PART) DO(IN_PLAYER) DO(IN_CODE) DO(IS_LINE_OF_CODE) DO(IN_LAYOUT) DO(IS_OMITTED)
+
+int core_name_items(PyObject *module)
+{
+#define HAS_FAILED(name) || PyModule_AddIntConstant(module, #name, name) < 0
+    return 0 NAMES(HAS_FAILED) ? -1 : 0;
+}
+
 typedef struct {
     const Kept *kept;
     const PageArrays *page;
@@ -22,7 +35,7 @@ static void add_item(Items *items, int32_t source)
 }
 
 /* Whether all items after one are white space and elements that hold nothing else. */
-static int is_blank_behind(const Items *items, int32_t item)
+static int is_blank_after(const Items *items, int32_t item)
 {
     while (++item < items->count) {
         int32_t source = items->source[item];
@@ -63,7 +76,7 @@ static void close_before(Items *items, const int32_t *ends, int32_t place)
         uint32_t kind = kind_of(items->kept, items->open[items->depth - 1].number);
         add_border(items, kind);
         items->ends[item] = items->count;
-        if (kind & IS_LINK && is_blank_behind(items, item)) { /* such as around a picture that was left out */
+        if (kind & IS_LINK && is_blank_after(items, item)) { /* such as around a picture that was left out */
             dissolve(items, item);
         }
     }

@@ -1,7 +1,7 @@
 /* The module tamis.core._compiled, for the stable ABI of CPython 3.11 and later, and for free-threaded CPython. */
-#include "core.h"
+#include "network.h"
 
-int reserve(void *pointer, size_t *capacity, size_t wanted)
+int enlarge(void *pointer, size_t *capacity, size_t wanted)
 {
     size_t larger = *capacity ? *capacity : 1024;
     void *memory;
@@ -62,11 +62,10 @@ int arrays_borrow(PyObject *tuple, Array *arrays, const Py_ssize_t *sizes, Py_ss
     return 1;
 }
 
-int append_number(PyObject *list, Py_ssize_t number)
+int append_item(PyObject *list, PyObject *object)
 {
-    PyObject *item = PyLong_FromSsize_t(number);
-    int failed = item == NULL || PyList_Append(list, item) < 0;
-    Py_XDECREF(item);
+    int failed = object == NULL || PyList_Append(list, object) < 0;
+    Py_XDECREF(object);
     return failed ? -1 : 0;
 }
 
@@ -199,7 +198,8 @@ static int execute(PyObject *module)
     core_prepare_crc32();
     core_prepare_features();
     core_prepare_network();
-    return PyModule_AddIntConstant(module, "VERSION", CORE_VERSION) < 0 ? -1 : trees_prepare();
+    return PyModule_AddIntConstant(module, "VERSION", CORE_VERSION) < 0 || PyModule_AddIntMacro(module, LARGEST_INPUT) < 0
+                   || core_name_items(module) < 0 || trees_prepare() < 0 ? -1 : 0;
 }
 
 static PyModuleDef_Slot slots[] = {

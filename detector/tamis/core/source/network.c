@@ -5,7 +5,7 @@
 
 enum { TILE = 16, SHARE = 8 };          /* blocks that are computed at a time; those whose first layer has one quantum */
 enum { UNITS = 64, GATES = 3 * UNITS }; /* of a layer, and of a state; tamis.models.blocks has the same numbers */
-#define STEPS 8192.0f                   /* the largest integer of an input; tamis.models.blocks has the same number */
+#define STEPS ((float)LARGEST_INPUT)
 
 #define ALIGNED __attribute__((aligned(64))) /* to a line of the cache */
 

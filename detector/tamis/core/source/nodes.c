@@ -1,5 +1,5 @@
-/* The nodes behind elements of Python: lxml's public C header says where an element holds its node, and selectolax where in
-   memory a node of lexbor lies. tamis.page.page refuses parsers whose nodes have another layout. */
+/* The nodes that elements of Python stand for: lxml's public C header says where an element holds its node, and selectolax
+   where in memory a node of lexbor lies. tamis.page.page refuses parsers whose nodes have another layout. */
 #include "nodes.h"
 
 static PyObject *lxml_type, *selectolax_type; /* of elements; kept for good */
@@ -7,15 +7,13 @@ static PyObject *lxml_type, *selectolax_type; /* of elements; kept for good */
 /* An attribute of a module; NULL with an exception. */
 static PyObject *import(const char *module, const char *name)
 {
-    PyObject *imported = PyImport_ImportModule(module);
-    PyObject *found = imported ? PyObject_GetAttrString(imported, name) : NULL;
-    Py_XDECREF(imported);
-    return found;
+    SCOPED(release_object) PyObject *imported = PyImport_ImportModule(module);
+    return imported ? PyObject_GetAttrString(imported, name) : NULL;
 }
 
 int trees_prepare(void)
 {
-    PyObject *version = import("lxml.etree", "LIBXML_VERSION"), *size = NULL;
+    SCOPED(release_object) PyObject *version = import("lxml.etree", "LIBXML_VERSION"), *size = NULL;
     long major, minor, patch;
     lxml_type = version ? import("lxml.etree", "_Element") : NULL;
     selectolax_type = lxml_type ? import("selectolax.lexbor", "LexborNode") : NULL;
@@ -25,15 +23,13 @@ int trees_prepare(void)
             || PyLong_AsSsize_t(size) != (Py_ssize_t)sizeof(LxmlElement))) {
         PyErr_SetString(PyExc_ImportError, "this lxml, libxml2 or selectolax is not one whose trees can be read");
     }
-    Py_XDECREF(size);
-    Py_XDECREF(version);
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* The node behind selectolax's; NULL with an exception. */
+/* The node of lexbor that one of selectolax stands for; NULL with an exception. */
 static const LexborNode *lexbor_node(PyObject *node)
 {
-    PyObject *address = NULL;
+    SCOPED(release_object) PyObject *address = NULL;
     size_t found = 0;
     if (!PyObject_TypeCheck(node, (PyTypeObject *)selectolax_type)) {
         PyErr_SetString(PyExc_TypeError, "expected a node of selectolax");
@@ -41,7 +37,6 @@ static const LexborNode *lexbor_node(PyObject *node)
     else if ((address = PyObject_GetAttrString(node, "mem_id")) != NULL && (found = PyLong_AsSize_t(address)) == 0) {
         PyErr_SetString(PyExc_ValueError, "the node is no more");
     }
-    Py_XDECREF(address);
     return PyErr_Occurred() ? NULL : (const LexborNode *)found;
 }
 
@@ -72,9 +67,9 @@ void tree_release(Tree *tree)
 }
 
 /* 0 for names that lexbor does not know. */
-static Py_ssize_t known_number(uintptr_t name)
+static PyObject *known_number(uintptr_t name)
 {
-    return name < MOST_KNOWN ? (Py_ssize_t)name : 0;
+    return PyLong_FromSize_t(name < MOST_KNOWN ? name : 0);
 }
 
 /* lexbor_numbers(node) -> list of the numbers of the names of an element and of its attributes, 0 for names that lexbor does
@@ -89,13 +84,12 @@ PyObject *core_lexbor_numbers(PyObject *Py_UNUSED(module), PyObject *arguments)
         || !check_arrays(element->node.type == ELEMENT) || (numbers = PyList_New(0)) == NULL) {
         return NULL;
     }
-    failed = append_number(numbers, known_number(element->node.local_name));
+    failed = append_item(numbers, known_number(element->node.local_name));
     for (attribute = element->first_attribute; attribute != NULL && !failed; attribute = attribute->next) {
-        failed = append_number(numbers, known_number(attribute->node.local_name));
+        failed = append_item(numbers, known_number(attribute->node.local_name));
     }
     if (failed) {
-        Py_DECREF(numbers);
-        return NULL;
+        Py_CLEAR(numbers);
     }
     return numbers;
 }

@@ -136,11 +136,6 @@ static inline int is_text(const Tree *tree, const void *node)
     return node != NULL && step_from(tree, node).is_text;
 }
 
-static inline Span span_of(const void *text)
-{
-    return (Span){text, text ? (const unsigned char *)text + strlen(text) : NULL};
-}
-
 static inline Span span_in_lexbor(const LexborString *text)
 {
     return text && text->data ? (Span){text->data, text->data + text->length} : (Span){NULL, NULL};

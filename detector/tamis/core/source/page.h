@@ -37,7 +37,7 @@ int in_values(PyObject *capsule, void *values);
    0 with an exception set. */
 int borrow_texts(PyObject *texts, Py_ssize_t count, Span **spans, size_t *size);
 
-/* Whether these are slices of so many items. */
+/* Whether these are slices of `length` items. */
 int are_slices(const int32_t *begin, const int32_t *end, Py_ssize_t count, Py_ssize_t length);
 
 /* Whether all numbers, of 4 or 8 bytes, are below n. */
@@ -47,6 +47,9 @@ static inline Span value_of(const AttributeValues *values, Py_ssize_t number)
 {
     return (Span){values->data + values->begin[number], values->data + values->begin[number + 1]};
 }
+
+/* The next word of a text between white space, empty at its end; the text moves past it. */
+Span next_word(Span *text);
 
 /* Write a text with "#" for each number in it; returns where it ends. */
 unsigned char *without_numbers(Span text, unsigned char *to);

@@ -1,5 +1,4 @@
 /* The places of a page's blocks, and what the page has there, for tamis.places. */
-
 #include "fingerprints.h"
 
 /* Mean log-odds of template that separate the codes of a place. */
@@ -31,13 +30,9 @@ static uint64_t hash_classes(Span names, unsigned char *room)
         while (rest.begin < rest.end) {
             all |= next_property(&rest);
         }
-        if (all & IS_DIGIT) {
-            continue;
+        if (!(all & IS_DIGIT)) {
+            piece_put_word(&kept, 0, name);
         }
-        if (kept.length) {
-            kept.data[kept.length++] = ' ';
-        }
-        piece_put(&kept, name);
     }
     return hash_bytes(kept.data, kept.length);
 }
@@ -62,8 +57,8 @@ static int compare_places(const void *left, const void *right)
     return a->place != b->place ? (a->place < b->place ? -1 : 1) : a->block < b->block ? -1 : 1;
 }
 
-/* find_places(page, name of classes, scores: float64[m], lengths: int64[m], version, of_block: int32[m], above: bool[m, LEVELS], codes: uint64[m, 1 + LEVELS])
-               -> number of places, of which `above` and `codes` have a row each, in the order of the places
+/* find_places(page, name of classes, scores: float64[m], lengths: int64[m], version, of_block: int32[m],
+               above: bool[m, LEVELS], codes: uint64[m, 1 + LEVELS]) -> number of places, of which `above` and `codes` have a row each, in the order of the places
 
    The mean of the log-odds at a place is weighted by the root of the blocks' lengths. */
 PyObject *core_find_places(PyObject *Py_UNUSED(module), PyObject *arguments)
@@ -81,8 +76,8 @@ PyObject *core_find_places(PyObject *Py_UNUSED(module), PyObject *arguments)
     int name, k;
     if (!PyArg_ParseTuple(arguments, "O&iO&O&KO&O&O&", in_page, &page, &name, in_8, &scores, in_8, &lengths, &version, out_4,
                           &of_block, out_1, &above, out_8, &codes)
-        || !check_arrays(scores.length == page.m && lengths.length == page.m && of_block.length == page.m && above.length == LEVELS * page.m
-                         && codes.length == (1 + LEVELS) * page.m)) {
+        || !check_arrays(scores.length == page.m && lengths.length == page.m && of_block.length == page.m
+                         && above.length == LEVELS * page.m && codes.length == (1 + LEVELS) * page.m)) {
         return NULL;
     }
     /* with room for the value of any attribute */

@@ -159,8 +159,7 @@ typedef struct {
 
 static void replace(Reader *html, const char *begin, const char *end, const char *text)
 {
-    size_t wanted = sizeof(Change) * (html->count + 1);
-    if (wanted > html->capacity && reserve(&html->changes, &html->capacity, wanted) < 0) {
+    if (reserve(&html->changes, &html->capacity, sizeof(Change) * (html->count + 1)) < 0) {
         html->failed = 1;
         return;
     }

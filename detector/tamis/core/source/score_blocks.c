@@ -149,7 +149,7 @@ static int fit(const Scoring *scoring)
     return scoring->network.f == FEATURES && are_below(&arrays[COLUMNS], FEATURES)
            && arrays[TEMPLATENESS].length == n + m && arrays[WORDS_OF].length == m && arrays[WEIGHT].length == n + m
            && arrays[IN_TREE].length == n + m && arrays[PENALTY].length == n + m && arrays[COLUMNS].length <= FEATURES
-           && arrays[KIND_INPUTS].length > PAGE_FEATURES + 2 * arrays[COLUMNS].length;
+           && arrays[KIND_INPUTS].length == PAGE_FEATURES + 2 * arrays[COLUMNS].length + 1;
 }
 
 /* Score the blocks; 0, or -1 without memory or with an exception set. */
@@ -170,9 +170,9 @@ static int score(Scoring *scoring, float clip, double base, double inside)
     return list_tokens(scoring);
 }
 
-/* score_blocks(PAGE_FORMAT, network, clip, base, inside, columns: int32[p], templateness: float64[n + m],
-                words: float64[m], weight: int64[n + m], in_tree: bool[n + m], penalty: float64[n + m],
-                kind_inputs: float64[PAGE_FEATURES + 2 p + 1 or more])
+/* score_blocks(PAGE_FORMAT, network, (clip, base, inside), columns: int32[p], (templateness: float64[n + m],
+                words: float64[m], weight: int64[n + m], in_tree: bool[n + m], penalty: float64[n + m]),
+                kind_inputs: float64[PAGE_FEATURES + 2 p + 1])
    -> int64: tokens. columns: the features whose means are inputs of the page's kind; base, inside: as of penalties. */
 PyObject *core_score_blocks(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
@@ -181,7 +181,7 @@ PyObject *core_score_blocks(PyObject *Py_UNUSED(module), PyObject *arguments)
     double base, inside;
     float clip;
     int failed;
-    if (!PyArg_ParseTuple(arguments, PAGE_FORMAT "O&fddO&O&O&O&O&O&O&", PAGE_ARGUMENTS(&scoring.features), in_network,
+    if (!PyArg_ParseTuple(arguments, PAGE_FORMAT "O&(fdd)O&(O&O&O&O&O&)O&", PAGE_ARGUMENTS(&scoring.features), in_network,
                           &scoring.network, &clip, &base, &inside, in_4, &arrays[COLUMNS], out_8, &arrays[TEMPLATENESS],
                           out_8, &arrays[WORDS_OF], out_8, &arrays[WEIGHT], out_1, &arrays[IN_TREE], out_8,
                           &arrays[PENALTY], out_8, &arrays[KIND_INPUTS])

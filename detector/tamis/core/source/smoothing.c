@@ -183,8 +183,7 @@ static int pass_on(Forest *forest, int32_t unit, int32_t at, int64_t a, int64_t 
     }
     else {
         size_t wanted = sizeof(Change) * ((size_t)forest->changed + 1);
-        if (wanted > forest->change_bytes
-            && (forest->changed == INT32_MAX || reserve(&forest->changes, &forest->change_bytes, wanted) < 0)) {
+        if (forest->changed == INT32_MAX || reserve(&forest->changes, &forest->change_bytes, wanted) < 0) {
             return -1;
         }
         number = (int32_t)forest->changed++;
@@ -196,8 +195,7 @@ static int pass_on(Forest *forest, int32_t unit, int32_t at, int64_t a, int64_t 
 
 static int add_region(Forest *forest, int32_t begin, int32_t end, int32_t target)
 {
-    size_t wanted = sizeof(Region) * ((size_t)forest->found + 1);
-    if (wanted > forest->region_bytes && reserve(&forest->regions, &forest->region_bytes, wanted) < 0) {
+    if (reserve(&forest->regions, &forest->region_bytes, sizeof(Region) * ((size_t)forest->found + 1)) < 0) {
         return -1;
     }
     forest->regions[forest->found++] = (Region){begin, end, target};

@@ -1,8 +1,6 @@
 /* The names in selectors, and those on a page. */
 #include "style_names.h"
 
-#include "fingerprints.h"
-
 enum { MAX_TAGS = 256 };
 enum { TYPE = 'a' }; /* the mark of a name of elements, a type selector */
 
@@ -17,9 +15,9 @@ Span without_spaces(Span text)
     return text;
 }
 
-int put(Bytes *to, Span text, unsigned char behind)
+int put(Bytes *to, Span text, unsigned char after)
 {
-    return append(to, text) < 0 ? -1 : append(to, (Span){&behind, &behind + 1});
+    return append(to, text) < 0 ? -1 : append(to, (Span){&after, &after + 1});
 }
 
 static void add_name(Names *names, Span name, unsigned char mark)

@@ -32,12 +32,12 @@ typedef struct {
 /* Note the names of chosen elements (bool by element), or of all of them; 0, or -1 without memory. */
 int note_names(Names *names, const PageNames *page, const uint8_t *chosen);
 
-/* Append the selectors of a list that may choose a subject, or something around one, each with a character 1 behind. 1, 0 if
+/* Append the selectors of a list that may choose a subject, or something around one, each followed by a character 1. 1, 0 if
    there are none, or -1 without memory. */
 int put_selectors(Bytes *to, Subjects *subjects, Span list, int of_subjects);
 
-/* Append a text and a character; 1, or -1 without memory. */
-int put(Bytes *to, Span text, unsigned char behind);
+/* Append a text and a character after it; 1, or -1 without memory. */
+int put(Bytes *to, Span text, unsigned char after);
 
 Span without_spaces(Span text);
 

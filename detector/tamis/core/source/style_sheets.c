@@ -49,11 +49,6 @@ typedef struct {
     uint64_t bits, of_bit[64];
 } Wanted;
 
-static void release_object(PyObject **object)
-{
-    Py_XDECREF(*object);
-}
-
 /* Whether a text begins with a word in lower case. */
 static int begins(Span text, Span word)
 {
@@ -109,13 +104,9 @@ static int is_group(Span prelude)
 {
     static const char *const groups[] = {"@media", "@supports", "@layer", "@scope"};
     size_t k;
-    for (k = 0; k < sizeof groups / sizeof *groups; k++) {
-        const unsigned char *group = (const unsigned char *)groups[k];
-        if (begins(prelude, (Span){group, group + strlen(groups[k])})) {
-            return 1;
-        }
+    for (k = 0; k < sizeof groups / sizeof *groups && !begins(prelude, span_of(groups[k])); k++) {
     }
-    return 0;
+    return k < sizeof groups / sizeof *groups;
 }
 
 /* Where a string or comment ends. */
@@ -149,8 +140,8 @@ static int read_rules(Styles *styles, Span css, unsigned char *to)
 {
     static const uint8_t is_mark[256] = {['{'] = 1, ['}'] = 1, [';'] = 1, ['"'] = 1, ['\''] = 1, ['/'] = 1,
                                          ['\\'] = 1, ['('] = 1, [')'] = 1, ['['] = 1, [']'] = 1};
-    unsigned char *copied = to;                       /* of a statement, behind a comment */
-    const unsigned char *at = css.begin, *begin = at; /* of a statement, or behind its last comment */
+    unsigned char *copied = to;                       /* of a statement, after a comment */
+    const unsigned char *at = css.begin, *begin = at; /* of a statement, or after its last comment */
     int32_t levels[MAX_LEVELS];                       /* the block at each, -1 for one that is not read */
     int depth = -1, skipped = 0, brackets = 0;        /* skipped: blocks below the deepest level */
     while (at < css.end || depth >= 0) {
@@ -216,7 +207,6 @@ static int read_rules(Styles *styles, Span css, unsigned char *to)
 /* Read the declarations of a style attribute; what has comments, escapes or variables may say anything. 0, or -1 without memory. */
 static int read_attribute(Styles *styles, Span style, int32_t first_index)
 {
-    static const unsigned char var[] = "var";
     const unsigned char *at;
     int32_t number = open_block(styles, style, first_index, STYLE_ATTRIBUTE);
     int is_open = 0;
@@ -225,7 +215,7 @@ static int read_attribute(Styles *styles, Span style, int32_t first_index)
     }
     for (at = style.begin; at < style.end && !is_open; at++) {
         is_open = *at == '\\' || (*at == '*' && at > style.begin && at[-1] == '/')
-                  || (*at == '(' && at - style.begin > 3 && begins((Span){at - 3, at}, (Span){var, var + 3}));
+                  || (*at == '(' && at - style.begin > 3 && begins((Span){at - 3, at}, span_of("var")));
     }
     while (style.begin < style.end && !is_open) {
         const unsigned char *end = memchr(style.begin, ';', (size_t)(style.end - style.begin));
@@ -243,7 +233,7 @@ static int read_attribute(Styles *styles, Span style, int32_t first_index)
     return 0;
 }
 
-/* Read the names that are wanted, with what stands behind each. */
+/* Read the names that are wanted, with what stands after each. */
 static void read_wanted(Wanted *wanted, Span lines)
 {
     int count = 0;
@@ -429,8 +419,8 @@ PyObject *core_has_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
 /* find_styles(styles, subjects: bool[n], wanted, is_lax) -> rules: list of (order, str), attributes: list of (place, str)
 
    The rules that set a property as it is wanted on some elements, the subjects, in the order in which they begin, without
-   comments: the preludes of the blocks around the declarations, with a zero character behind each, and a character 1 behind
-   each selector; then the declarations. Only selectors that may match are there. And the style attributes that set such a
+   comments: the preludes of the blocks around the declarations, each followed by a zero character, and each selector by a
+   character 1; then the declarations. Only selectors that may match are there. And the style attributes that set such a
    property, on whatever element. wanted: a property a line, a space, its half, and the first characters of the values that
    matter. is_lax: also of other states of the subjects, in which they have other classes. */
 PyObject *core_find_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
@@ -460,10 +450,9 @@ PyObject *core_find_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
         Py_END_ALLOW_THREADS
         if (found > 0) {
             int is_rule = styles->block[k].kind != STYLE_ATTRIBUTE;
-            SCOPED(release_object) PyObject *string = PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.used, "replace");
-            SCOPED(release_object) PyObject *item =
-                string ? Py_BuildValue("iO", is_rule ? k : styles->block[k].parent, string) : NULL;
-            found = item != NULL && PyList_Append(is_rule ? rules : attributes, item) == 0 ? 1 : -1;
+            PyObject *string = PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.used, "replace");
+            PyObject *item = Py_BuildValue("iN", is_rule ? k : styles->block[k].parent, string);
+            found = append_item(is_rule ? rules : attributes, item) < 0 ? -1 : 1;
         }
     }
     free(text.data);

@@ -3,7 +3,6 @@
 
 /* What tags stand for, bits from FIRST_TABLE_ROLE on. */
 enum { CELL, TABLE, ROW, CODE, AROUND, HEAD = AROUND, HEAVY, ROLES };
-#define HAS_ROLE(roles, role) ((roles) >> (role) & 1u)
 
 enum { MAX_BLOCKS_PER_VALUE = 2 }; /* a cell with more text blocks holds no single value */
 enum { VALUES_PER_PART = 5 };      /* cells with text per cell with a part of a page, at least, where a table has no head */
@@ -21,7 +20,7 @@ static void look_around(Element *elements, const PageArrays *page, int32_t i, ui
     int role;
     memcpy(elements[i].around, i ? elements[page->parent[i]].around : nothing, sizeof(nothing));
     for (role = 0; role < AROUND && roles; role++) {
-        if (HAS_ROLE(roles, role)) {
+        if (HAS(roles, role)) {
             elements[i].around[role] = i;
         }
     }
@@ -37,13 +36,13 @@ static void count_part(Element *elements, const PageArrays *page, int32_t i, uin
 {
     int32_t row = elements[i].around[ROW], cell = elements[i].around[CELL];
     Element *table = &elements[elements[i].around[TABLE]];
-    int is_heavy = HAS_ROLE(roles, HEAVY) || (HAS_ROLE(roles, CELL) && blocks_in(page, i) > MAX_BLOCKS_PER_VALUE);
-    table->has_head |= HAS_ROLE(roles, HEAD);
-    if (HAS_ROLE(roles, TABLE) && i && elements[page->parent[i]].around[TABLE] >= 0) {
+    int is_heavy = HAS(roles, HEAVY) || (HAS(roles, CELL) && blocks_in(page, i) > MAX_BLOCKS_PER_VALUE);
+    table->has_head |= HAS(roles, HEAD);
+    if (HAS(roles, TABLE) && i && elements[page->parent[i]].around[TABLE] >= 0) {
         elements[elements[page->parent[i]].around[TABLE]].has_table = 1;
         is_heavy = 1;
     }
-    if (HAS_ROLE(roles, CELL)) {
+    if (HAS(roles, CELL)) {
         table->cells++;
         table->filled_cells += blocks_in(page, i) > 0;
         if (row >= 0 && elements[row].around[TABLE] >= 0) { /* broken markup may have its rows around its table */

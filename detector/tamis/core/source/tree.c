@@ -6,11 +6,10 @@
 PyObject *core_chosen_ancestors(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array nodes = {0}, chosen = {0};
-    PyObject *given;
     const uint8_t *is_chosen;
     int32_t i, *to;
     int outermost;
-    if (!PyArg_ParseTuple(arguments, "OO&p", &given, in_1, &chosen, &outermost) || !out_4(given, &nodes)
+    if (!PyArg_ParseTuple(arguments, "O&O&p", out_4, &nodes, in_1, &chosen, &outermost)
         || !check_arrays(chosen.length == nodes.length && nodes.length <= INT32_MAX)) {
         return NULL;
     }
@@ -27,7 +26,7 @@ PyObject *core_chosen_ancestors(PyObject *Py_UNUSED(module), PyObject *arguments
         }
         to[i] = is_chosen[i] && (around < 0 || !outermost) ? i : around;
     }
-    return Py_NewRef(given);
+    return Py_NewRef(nodes.view.obj);
 }
 
 /* text_borders(page, runs: bool[r], around: int32[n], by element) -> list of (run, around the run before it, around itself)
@@ -47,12 +46,9 @@ PyObject *core_text_borders(PyObject *Py_UNUSED(module), PyObject *arguments)
     nearest = ITEMS(around, int32_t);
     for (run = 1; run < page.r && found != NULL; run++) {
         int32_t before = nearest[page.run_node[run - 1]], after = nearest[page.run_node[run]];
-        if (ITEMS(runs, uint8_t)[run] && before != after) {
-            PyObject *border = Py_BuildValue("nii", run, before, after);
-            if (border == NULL || PyList_Append(found, border) < 0) {
-                Py_CLEAR(found);
-            }
-            Py_XDECREF(border);
+        if (ITEMS(runs, uint8_t)[run] && before != after
+            && append_item(found, Py_BuildValue("nii", run, before, after)) < 0) {
+            Py_CLEAR(found);
         }
     }
     return found;
@@ -63,10 +59,9 @@ PyObject *core_mark_subtrees(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array chosen = {0};
     PageArrays page;
-    PyObject *given;
     uint8_t *begin, *at;
     int32_t inside;
-    if (!PyArg_ParseTuple(arguments, "O&O", in_page, &page, &given) || !out_1(given, &chosen)
+    if (!PyArg_ParseTuple(arguments, "O&O&", in_page, &page, out_1, &chosen)
         || !check_arrays(chosen.length == page.n)) {
         return NULL;
     }
@@ -77,7 +72,7 @@ PyObject *core_mark_subtrees(PyObject *Py_UNUSED(module), PyObject *arguments)
             memset(at, 1, (size_t)inside);
         }
     }
-    return Py_NewRef(given);
+    return Py_NewRef(chosen.view.obj);
 }
 
 /* mark_runs(page, blocks: bool[m], runs: bool[r], of zeros) -> `runs`, with those of some blocks marked */
@@ -85,11 +80,10 @@ PyObject *core_mark_runs(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array blocks = {0}, runs = {0};
     PageArrays page;
-    PyObject *given;
     const uint8_t *is_chosen;
     uint8_t *to;
     int32_t b, k;
-    if (!PyArg_ParseTuple(arguments, "O&O&O", in_page, &page, in_1, &blocks, &given) || !out_1(given, &runs)
+    if (!PyArg_ParseTuple(arguments, "O&O&O&", in_page, &page, in_1, &blocks, out_1, &runs)
         || !check_arrays(blocks.length == page.m && runs.length == page.r)) {
         return NULL;
     }
@@ -100,17 +94,17 @@ PyObject *core_mark_runs(PyObject *Py_UNUSED(module), PyObject *arguments)
             to[k] = 1;
         }
     }
-    return Py_NewRef(given);
+    return Py_NewRef(runs.view.obj);
 }
 
 /* mark(mask: bool[n], indices: list, int32[k] or int64[k]) -> `mask`, with these true; numbers below 0 count from the end */
 PyObject *core_mark(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array mask = {0}, array = {0};
-    PyObject *given, *indices;
+    PyObject *indices;
     Py_ssize_t k;
     int is_list;
-    if (!PyArg_ParseTuple(arguments, "OO", &given, &indices) || !out_1(given, &mask)) {
+    if (!PyArg_ParseTuple(arguments, "O&O", out_1, &mask, &indices)) {
         return NULL;
     }
     is_list = PyList_Check(indices);
@@ -130,7 +124,7 @@ PyObject *core_mark(PyObject *Py_UNUSED(module), PyObject *arguments)
         }
         ITEMS(mask, uint8_t)[index] = 1;
     }
-    return Py_NewRef(given);
+    return Py_NewRef(mask.view.obj);
 }
 
 /* elements_with_tags(page, tags: bool[tags]) -> list */
@@ -147,7 +141,7 @@ PyObject *core_elements_with_tags(PyObject *Py_UNUSED(module), PyObject *argumen
     is_wanted = ITEMS(tags, uint8_t);
     found = PyList_New(0);
     for (i = 0; i < page.n && found != NULL; i++) {
-        if (is_wanted[page.tag[i]] && append_number(found, i) < 0) {
+        if (is_wanted[page.tag[i]] && append_item(found, PyLong_FromSsize_t(i)) < 0) {
             Py_CLEAR(found);
         }
     }
@@ -175,12 +169,11 @@ static int add_up(const Array *values, uint64_t *sums)
 PyObject *core_prefix_sums(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array values = {0}, sums = {0};
-    PyObject *given;
-    if (!PyArg_ParseTuple(arguments, "O&O", in_any, &values, &given) || !out_8(given, &sums)
+    if (!PyArg_ParseTuple(arguments, "O&O&", in_any, &values, out_8, &sums)
         || !check_arrays(sums.length == values.length + 1) || !add_up(&values, ITEMS(sums, uint64_t))) {
         return NULL;
     }
-    return Py_NewRef(given);
+    return Py_NewRef(sums.view.obj);
 }
 
 /* slice_sums(values: bool[k], int32[k] or int64[k], begin: int32[s], end: int32[s], sums: int64[s]) -> `sums` */
@@ -190,9 +183,8 @@ PyObject *core_slice_sums(PyObject *Py_UNUSED(module), PyObject *arguments)
     SCOPED(free_memory) uint64_t *before = NULL; /* each value */
     const int32_t *first, *last;
     uint64_t *to;
-    PyObject *given;
     Py_ssize_t i, count;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O", in_any, &values, in_4, &begin, in_4, &end, &given) || !out_8(given, &sums)
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_any, &values, in_4, &begin, in_4, &end, out_8, &sums)
         || !check_arrays(begin.length == sums.length && end.length == sums.length
                          && are_slices(ITEMS(begin, int32_t), ITEMS(end, int32_t), sums.length, values.length))) {
         return NULL;
@@ -209,5 +201,5 @@ PyObject *core_slice_sums(PyObject *Py_UNUSED(module), PyObject *arguments)
     for (i = 0, count = sums.length; i < count; i++) {
         to[i] = before[last[i]] - before[first[i]];
     }
-    return Py_NewRef(given);
+    return Py_NewRef(sums.view.obj);
 }

@@ -152,10 +152,9 @@ uint64_t hash_bytes(const unsigned char *p, size_t length)
 }
 
 /* hash_bytes(bytes) -> int */
-PyObject *core_hash_bytes(PyObject *module, PyObject *arguments)
+PyObject *core_hash_bytes(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     Span bytes;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&", in_bytes, &bytes)) {
         return NULL;
     }
