@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; tamis.core expects the same number. */
-#define CORE_VERSION 46
+#define CORE_VERSION 47
 
 /* Of the core alone, so that it is found without a look-up. */
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -353,7 +353,7 @@ void skip_characters(Span *text, int64_t characters);
 FUNCTIONS(DECLARE)
 
 /* Write the totals up to the end of each of r runs; the first totals, and those of other columns, are left. */
-void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, int64_t *totals, int columns);
+void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, uint32_t *totals, int columns);
 
 /* Write a text in lower case, as str.lower does; 0 if it has capitals that are not ASCII, which needs Python's tables. */
 int lower_ascii(unsigned char *to, Span text);
