@@ -26,8 +26,9 @@ static inline void free_memory(void *pointer)
 /* Carve `count` items off a block of memory; `at` moves past them. */
 #define CARVE(at, pointer, count) ((pointer) = (void *)(at), (at) += sizeof *(pointer) * (count))
 
-/* Grow the memory of a pointer to at least `wanted` bytes, and to twice what it was; `capacity` is its length
-   in bytes. 0, or -1 without memory, and no exception set, since the GIL may have been released. */
+/* Grow the memory of a pointer to at least `wanted` bytes, and to four times what it was, since each time leaves a hole, and
+   what is never written takes no memory; `capacity` is its length in bytes. 0, or -1 without memory, and no exception set,
+   since the GIL may have been released. */
 int reserve(void *pointer, size_t *capacity, size_t wanted);
 
 /* A buffer that grows; `used` and `capacity` in bytes. */

@@ -169,6 +169,8 @@ static PyObject *result_of(Flat *flat)
     PyObject *arrays = NULL, *found = NULL;
     if (where != NULL && put_texts(flat, names, unknown_names, raw_texts) == 0
         && (arrays = put_arrays(flat, where)) != NULL) {
+        free(flat->elements); /* as much as the text of many pages, which is copied now */
+        flat->elements = NULL;
         found = Py_BuildValue("{sOsOsOsOsOsNsNsi}", "arrays", arrays, "where", where, "names", names, "unknown_names",
                               unknown_names, "raw_texts", raw_texts, "utf8", bytes_of(&flat->text), "values",
                               bytes_of(&flat->values.text), "content_in_head", (int)flat->content_in_head);
