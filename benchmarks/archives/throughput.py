@@ -3,7 +3,7 @@
     python -m benchmarks.archives.throughput WARC... [--processes 1 2] [--ray]
 
 trafilatura reads the same archives by the same reader, in the same processes, and writes a line of JSON a page.
-Starting processes is part of the time; ``count hosts`` and ``write`` are done by one process.
+Starting processes is part of the time; one process does ``count hosts``, and writes, mostly during ``clean``.
 """
 
 from __future__ import annotations

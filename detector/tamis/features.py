@@ -22,6 +22,8 @@ from tamis.page.tag_sets import COUNTED_IN_CONTAINERS
 from tamis.page.tree import TAG_ID, TAG_NAMES
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from tamis.arrays import Indices, Singles
     from tamis.page.page import Page
 
@@ -43,15 +45,15 @@ class Tokens:
 
     Attributes:
         words_per_block: int32[m], number of leading words of each block: at most 16, from its first 160 characters.
-        word: int32[...], table entry of each leading word, block after block.
-        name_element, name: int32[...], element and table entry of each name part of the elements with text, in
-            document order.
+        word: uint16[...], table entry of each leading word, block after block.
+        name_element, name: int32[...], uint16[...], element and table entry of each name part of the elements with
+            text, in document order.
     """
 
     words_per_block: Indices
-    word: Indices
+    word: NDArray[np.uint16]
     name_element: Indices
-    name: Indices
+    name: NDArray[np.uint16]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -187,7 +189,7 @@ def features_of(page: Page, tables: TokenTables) -> tuple[Singles, Tokens]:
     """Compute float32[m, len(FEATURE_NAMES)], the features of all blocks, to learn from them and to explain scores."""
     rows = np.empty((page.m, len(FEATURE_NAMES)), np.float32)
     found = core.block_features(page_arguments(page, tables), rows)
-    return rows, Tokens(*(np.frombuffer(array, np.int32) for array in found))
+    return rows, Tokens(*map(np.frombuffer, found, (np.int32, np.uint16) * 2))
 
 
 def page_arguments(page: Page, tables: TokenTables) -> tuple[object, ...]:

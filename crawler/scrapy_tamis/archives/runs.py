@@ -15,6 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import IO, TYPE_CHECKING, ClassVar, Final, Self
 
 from scrapy_tamis.archives.addresses import Destination
@@ -237,7 +238,7 @@ class ArchiveRun(Run):
     _keeps_order = False
 
     def _clean(self) -> None:
-        """Do both passes part by part, and join the parts in their order."""
+        """Do both passes part by part, and join the parts in their order while others are cleaned."""
         parts = {
             # The offsets of a part are in the name of its work, since the next run may split otherwise.
             source: {name if len(split) == 1 else f"{name}@{part.begin}-{part.end or ''}": part for part in split}
@@ -248,32 +249,41 @@ class ArchiveRun(Run):
         for folder in (leaves, counts, cleaned, self._state / "reports"):
             folder.mkdir(exist_ok=True)
         with closing(PartProcesses(min(self._options.processes, len(all_parts)))) as self._processes:
-            self._run_step("count", count_archive, all_parts, leaves, counts)
+            dict(self._run_step("count", count_archive, all_parts, leaves, counts))
             self._summary.hosts = count_hosts([leaves / name for name in all_parts], counts, progress=self._progress)
-            reports = self._run_step("clean", clean_archive, all_parts, cleaned, counts)
-        for number, (source, named) in enumerate(parts.items(), 1):
-            self._write(source, [(cleaned / name, reports[name]) for name in named])
-            self._progress("write", number, len(parts), self._summary.pages)
+            reports = _in_order(all_parts, self._run_step("clean", clean_archive, all_parts, cleaned, counts))
+            for number, (source, named) in enumerate(parts.items(), 1):
+                self._write(source, ((cleaned / name, report) for name, report in islice(reports, len(named))))
+                self._progress("write", number, len(parts), self._summary.pages)
 
     def _run_step(
         self, step: str, work: PartWork, parts: dict[str, Part], folder: Path, counts: Path
-    ) -> dict[str, Summary]:
-        """Do a step for the parts that have no report of it yet, and return the reports of all."""
+    ) -> Iterator[tuple[str, Summary]]:
+        """Do a step for the parts that have no report of it yet; yield names and reports of all, as they come."""
         files = {name: self._state / "reports" / f"{step}-{name}.json" for name in parts}
         reports = {name: Summary.from_json(file.read_text("utf-8")) for name, file in files.items() if file.is_file()}
         tasks = {name: (part, folder / name) for name, part in parts.items() if name not in reports}
         pages = 0
         self._progress(step, len(reports), len(parts), pages)
+        yield from reports.items()
         run = self._processes.run
         if self._options.ray is not None:
             from scrapy_tamis.archives.on_ray import run_on_ray as run  # noqa: PLC0415  (optional, slow to import)
-        for name, report in run(work, tasks, self._options, HostCounts(counts)):
+        for done, (name, report) in enumerate(run(work, tasks, self._options, HostCounts(counts)), len(reports) + 1):
             write_output(files[name], report.to_json())
-            reports[name] = report
             parts[name] = tasks[name][0]  # less what ends processes
             pages += report.pages
-            self._progress(step, len(reports), len(parts), pages)
-        return reports
+            self._progress(step, done, len(parts), pages)
+            yield name, report
+
+
+def _in_order(names: Iterable[str], reports: Iterator[tuple[str, Summary]]) -> Iterator[tuple[str, Summary]]:
+    """Yield reports in the order of their names, each as soon as that can be."""
+    known: dict[str, Summary] = {}
+    for name in names:
+        while name not in known:
+            known.update([next(reports)])
+        yield name, known[name]
 
 
 class PartProcesses:
@@ -288,14 +298,15 @@ class PartProcesses:
         self._last: dict[str, int] = {}
 
     def run(self, work: PartWork, tasks: Tasks, options: Options, counts: HostCounts) -> Iterator[tuple[str, Summary]]:
-        """Do the work on parts, in any order; yield name and report of each.
+        """Do the work on parts, in any order; yield name and report of each while processes work on the next ones.
 
         A page that processes die of is skipped, and the run goes on.
         """
         left, free = dict(tasks), list(range(len(self._pools)))
         running: dict[Future[Summary], tuple[str, int]] = {}
         died_at: dict[str, bytes] = {}
-        while left or running:
+        done: list[tuple[str, Summary]] = []
+        while left or running or done:
             while left and free:
                 name = next((name for name in left if self._last.get(name) == free[-1]), next(iter(left)))
                 try:
@@ -303,6 +314,8 @@ class PartProcesses:
                     del left[name], free[-1]
                 except BrokenProcessPool:  # it died while it had nothing to do
                     self._pools[free[-1]] = process_pool(1, __name__)
+            yield from done
+            done.clear()
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 name, number = running.pop(future)
                 free.append(number)
@@ -320,7 +333,7 @@ class PartProcesses:
                     self._pools[number] = process_pool(1, __name__)
                 else:
                     self._last[name] = number
-                    yield name, report
+                    done.append((name, report))
 
     def close(self) -> None:
         """End the processes."""

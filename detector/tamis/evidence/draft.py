@@ -104,8 +104,6 @@ class Draft:
         units = page.n + page.m
         self.page = page
         self.options = options
-        self.texts = block_texts(page)
-        self.lengths: Integers = np.fromiter(map(len, self.texts), np.int64, page.m)
         self.df: Integers | None = None
         self.places: Integers | None = None
         self.declared: Integers | None = None
@@ -121,6 +119,8 @@ class Draft:
                 self.places, self.declared = df[units : units + codes], df[units + codes :]
         self.model = model
         self.scores: Scores = model.score(page)
+        self.texts = block_texts(page)
+        self.lengths: Integers = np.fromiter(map(len, self.texts), np.int64, page.m)
         self.page_scores = self.scores
         self.comments: CommentPartition | None = None
         self.page_threshold = 0.5

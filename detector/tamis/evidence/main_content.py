@@ -229,8 +229,7 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
     first_block = {texts[block]: block for block in reversed(long)}
     if len(first_block) == len(long):
         return copies
-    pairs = [(block, first_block[texts[block]]) for block in long]
-    repeated = [(block, original) for block, original in pairs if block != original]
+    repeated = [(block, original) for block in long if (original := first_block[texts[block]]) != block]
     copy, original = page.block_node[np.array(repeated).T]
     structure = nearest(page.parent, tag_set("table", *LISTS).take(page.tag))
     in_another = (structure[copy] >= 0) & (structure[copy] != structure[original])

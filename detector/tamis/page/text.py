@@ -190,14 +190,14 @@ def run_text(page: Page, run: int, rewrites: Mapping[int, str] = MappingProxyTyp
 
 def text_totals(page: Page) -> Integers:
     """int64[r + 1, 8], totals in the order of :class:`TextTotals`, from one pass over the text."""
-    totals = np.zeros((page.r + 1, len(TextTotals._fields)), np.int64)
+    totals = np.zeros((page.r + 1, len(TextTotals._fields)), np.uint32)
     core.count_kinds(page.utf8, page.run_offset, totals)
-    return totals
+    return totals.astype(np.int64)
 
 
 def count_words(text: str) -> int:
     """Number of words of a text, see :class:`TextTotals`."""
-    totals = np.zeros((2, len(TextTotals._fields)), np.int64)
+    totals = np.zeros((2, len(TextTotals._fields)), np.uint32)
     core.count_kinds(text.encode(), np.array([0, len(text)], np.int64), totals)
     return int(totals[1, TextTotals._fields.index("words")])
 

@@ -77,7 +77,7 @@ static void look_at_elements(Features *f)
         }
     }
     for (i = 0; i < r; i++) {
-        int64_t *before = f->totals + i * COUNTS, *to = before + COUNTS, characters = to[CHARACTERS] - before[CHARACTERS];
+        uint32_t *before = f->totals + i * COUNTS, *to = before + COUNTS, characters = to[CHARACTERS] - before[CHARACTERS];
         const Element *around = &f->elements[page->run_node[i]];
         to[LINKED] = before[LINKED] + (around->linked ? characters : 0);
         to[EMPHASISED] = before[EMPHASISED] + (around->emphasised ? characters : 0);
@@ -182,11 +182,11 @@ static void find_owners(Features *f)
     const PageArrays *page = &f->page;
     Py_ssize_t b, k;
     for (b = 0; b < page->m; b++) {
-        int64_t most = 0;
+        uint32_t most = 0;
         f->blocks[b].owner = page->run_node[page->block_run_begin[b]];
         for (k = page->block_run_begin[b]; k < page->block_run_end[b]; k++) {
-            const int64_t *before = f->totals + k * COUNTS, *after = before + COUNTS;
-            int64_t letters = after[LETTERS] + after[DIGITS] - before[LETTERS] - before[DIGITS];
+            const uint32_t *before = f->totals + k * COUNTS, *after = before + COUNTS;
+            uint32_t letters = after[LETTERS] + after[DIGITS] - before[LETTERS] - before[DIGITS];
             if (letters > most) {
                 most = letters;
                 f->blocks[b].owner = page->run_node[k];
@@ -200,7 +200,7 @@ static void look_at_blocks(Features *f)
 {
     const PageArrays *page = &f->page;
     int32_t heading = -1, last_long = -1, next_long = -1, b;
-    int64_t long_characters = 0;
+    uint32_t long_characters = 0;
     find_containers(page, f->container_of);
     f->h1 = -1;
     for (b = 0; b < page->m; b++) {
@@ -211,7 +211,7 @@ static void look_at_blocks(Features *f)
         }
         if (is_long(f, b)) {
             last_long = b;
-            long_characters += count_of(f, b, CHARACTERS);
+            long_characters += (uint32_t)count_of(f, b, CHARACTERS);
         }
         block->last_heading = heading = in_heading(f, b) ? b : heading;
         block->last_long = last_long;
@@ -241,8 +241,8 @@ static int allocate(Features *f)
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, a = (size_t)f->page.a, r = (size_t)f->page.r;
     size_t names = MAX_NAME_PARTS * a, words = MAX_WORDS * m, values = (size_t)f->page.values.begin[f->page.values.d];
     char *zeroed = f->zeroed = calloc(1, sizeof(Block) * m + sizeof(Element) * (n + 1) + 9 * a);
-    char *scratch = f->scratch = malloc(8 * COUNTS * (r + 1) + 4 * (COUNTED_SETS * (n + 1) + n + OF_CONTAINER * n)
-                                        + 4 * (m + words + 2 * names) + values);
+    char *scratch = f->scratch = malloc(4 * (COUNTS * (r + 1) + COUNTED_SETS * (n + 1) + n + (OF_CONTAINER + 1) * KEPT)
+                                        + 4 * (m + names) + 2 * (words + names) + values);
     if (zeroed == NULL || scratch == NULL) {
         return -1;
     }
@@ -253,13 +253,15 @@ static int allocate(Features *f)
     CARVE(scratch, f->totals, COUNTS * (r + 1));
     CARVE(scratch, f->tag_sums, COUNTED_SETS * (n + 1));
     CARVE(scratch, f->container_of, n);
-    CARVE(scratch, f->described, OF_CONTAINER * n);
+    CARVE(scratch, f->described, OF_CONTAINER * KEPT);
+    CARVE(scratch, f->described_container, KEPT);
     CARVE(scratch, f->words_per_block, m);
-    CARVE(scratch, f->words, words);
     CARVE(scratch, f->name_elements, names);
+    CARVE(scratch, f->words, words);
     CARVE(scratch, f->names, names);
     CARVE(scratch, f->stable, values);
     memset(f->totals, 0, sizeof *f->totals * COUNTS);
+    memset(f->described_container, -1, sizeof *f->described_container * KEPT);
     memset(f->tag_sums, 0, sizeof *f->tag_sums * COUNTED_SETS);
     return 0;
 }
@@ -322,7 +324,7 @@ int features_measure(Features *f)
 }
 
 /* block_features(PAGE_FORMAT, rows: float32[m, FEATURES])
-   -> words_per_block: int32, words: uint32, name_elements: int32, names: uint32, the last three as entries of tables */
+   -> words_per_block: int32, words: uint16, name_elements: int32, names: uint16; words and names are entries of tables */
 PyObject *core_block_features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(features_release) Features f = {0};
@@ -344,7 +346,7 @@ PyObject *core_block_features(PyObject *Py_UNUSED(module), PyObject *arguments)
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     }
     return Py_BuildValue("NNNN", PyByteArray_FromStringAndSize((const char *)f.words_per_block, 4 * m),
-                         PyByteArray_FromStringAndSize((const char *)f.words, 4 * f.word_count),
+                         PyByteArray_FromStringAndSize((const char *)f.words, 2 * f.word_count),
                          PyByteArray_FromStringAndSize((const char *)f.name_elements, 4 * f.name_count),
-                         PyByteArray_FromStringAndSize((const char *)f.names, 4 * f.name_count));
+                         PyByteArray_FromStringAndSize((const char *)f.names, 2 * f.name_count));
 }

@@ -31,6 +31,7 @@ enum { LEVELS = 6, OF_CONTAINER = 15, TAGGED_LEVELS = 3, CONTAINER_TAGS = 5, OF_
 enum { ENCLOSING = 18, OF_WORDING = ENCLOSING + GROUPS + 6, OF_POSITION = 14, OF_NEIGHBOURS = 21 };
 enum { OF_CONTAINERS = LEVELS * (OF_CONTAINER + 1) + TAGGED_LEVELS * CONTAINER_TAGS };
 enum { OF_NEIGHBOUR = 6, OF_WORDS = 4, NAME_LEVELS = 4, OF_TOKENS = OF_WORDS + 4 + NAME_LEVELS };
+enum { KEPT = 64 }; /* containers whose features are kept: those around a block have different depths */
 enum { FEATURES = OF_WORDING + OF_POSITION + OF_CONTAINERS + OF_NEIGHBOURS + OF_REGION + OF_TOKENS };
 enum { PAGE_FEATURES = 24 };
 
@@ -39,9 +40,8 @@ enum { TABLE_SIZE = 1 << 15, MAX_WORDS = 16, MAX_NAME_PARTS = 12 };
 
 /* What the features of a text block are read from. */
 typedef struct {
-    int64_t long_characters; /* of the long blocks up to it */
+    uint32_t long_characters; /* of the long blocks up to it */
     int32_t last_heading, last_long, next_long; /* blocks, maybe this one; -1 without one */
-    int32_t overlap;         /* distinct words of the title in it */
     int32_t repeats;         /* other blocks of the same text */
     int32_t region;           /* the kind of region that it is in */
     int32_t container;       /* the innermost */
@@ -49,6 +49,7 @@ typedef struct {
     float words[OF_WORDS];   /* total, mean, lowest and highest log-odds of its words */
     float known[OF_NEIGHBOUR]; /* features of its neighbours, and its own */
     uint64_t enclosing;      /* as of its owner */
+    uint8_t overlap;         /* distinct words of the title in it, of which there are 64 at most */
     uint8_t borders;         /* BORDERS, what its first and last character are, as bits */
 } Block;
 
@@ -57,13 +58,13 @@ typedef struct {
     uint64_t signature;
     uint64_t enclosing;           /* elements of each group around it, itself included: MAX_ENCLOSING at most, two bits each */
     double own, closed;           /* log-odds of its names, and of elements that end before it */
-    double path, lowest, highest; /* sum of the log-odds from the root to it, and the lowest and highest of them */
+    float path, lowest, highest;  /* sum of the log-odds from the root to it, and the lowest and highest of them */
     double penalty;               /* of a section that starts directly in it */
     int32_t alike;                /* siblings of the same signature, itself included */
     int32_t children;
     int32_t parts, most_alike;    /* children with text, and the most of its children that are alike */
     int32_t cells;                /* of tables up to it, itself included, in document order */
-    uint8_t hidden, linked, emphasised, is_described;
+    uint8_t hidden, linked, emphasised;
 } Element;
 
 enum { USES, WORD_ODDS, NAME_ODDS, BORROWED };
@@ -85,14 +86,15 @@ typedef struct {
     int64_t *class_signature;   /* a */
     uint8_t *hides;             /* a */
     char *scratch;              /* memory of the arrays below, never zeroed as it is large */
-    int64_t *totals;            /* COUNTS for each of r + 1 borders of runs */
+    uint32_t *totals;           /* COUNTS for each of r + 1 borders of runs */
     int32_t *tag_sums;          /* COUNTED_SETS for each of n + 1 borders of elements */
     int32_t *container_of;      /* n */
-    float *described;           /* [n][OF_CONTAINER]: features of containers that are described */
+    float *described;           /* [KEPT][OF_CONTAINER]: features of the last containers, by their depth */
+    int32_t *described_container; /* [KEPT]: -1 without one */
     int32_t *words_per_block;   /* m */
-    uint32_t *words;            /* of the blocks, one after the other: entries of tables */
+    uint16_t *words;            /* of the blocks, one after the other: entries of tables */
     int32_t *name_elements;     /* element of each name */
-    uint32_t *names;            /* as entries of tables */
+    uint16_t *names;            /* as entries of tables */
     unsigned char *stable;      /* of a value, without its numbers */
     Py_ssize_t word_count, name_count;
 } Features;

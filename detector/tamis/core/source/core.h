@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; tamis.core expects the same number. */
-#define CORE_VERSION 47
+#define CORE_VERSION 48
 
 /* Of the core alone, so that it is found without a look-up. */
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -32,8 +32,9 @@ static inline void release_object(PyObject **object)
 /* Carve `count` items off a block of memory; `at` moves past them. */
 #define CARVE(at, pointer, count) ((pointer) = (void *)(at), (at) += sizeof *(pointer) * (count))
 
-/* Grow the memory of a pointer to at least `wanted` bytes, and to twice what it was; `capacity` is its length in bytes. 0, or
-   -1 without memory, and no exception set, since the GIL may have been released. */
+/* Grow the memory of a pointer to at least `wanted` bytes, and to four times what it was, since each time leaves a hole, and
+   what is never written takes no memory; `capacity` is its length in bytes. 0, or -1 without memory, and no exception set,
+   since the GIL may have been released. */
 int enlarge(void *pointer, size_t *capacity, size_t wanted);
 
 /* The same unless it is that long. */
@@ -374,7 +375,7 @@ void skip_characters(Span *text, int64_t characters);
 FUNCTIONS(DECLARE)
 
 /* Write the totals up to the end of each of r runs; the first totals, and those of other columns, are left. */
-void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, int64_t *totals, int columns);
+void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, uint32_t *totals, int columns);
 
 /* Write a text in lower case, as str.lower does; 0 if it has capitals that are not ASCII, which needs Python's tables. */
 int lower_ascii(unsigned char *to, Span text);

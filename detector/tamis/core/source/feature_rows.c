@@ -197,10 +197,11 @@ static void write_containers(const Features *f, Py_ssize_t b, float *row)
     int level, k;
     for (level = 0; level < LEVELS; level++) {
         int32_t held = page->block_end[container] - page->block_begin[container];
-        float *features = f->described + (Py_ssize_t)OF_CONTAINER * container;
-        if (!f->elements[container].is_described) {
+        int32_t place = page->depth[container] % KEPT;
+        float *features = f->described + OF_CONTAINER * place;
+        if (f->described_container[place] != container) {
             describe_container(f, container, features);
-            f->elements[container].is_described = 1;
+            f->described_container[place] = container;
         }
         memcpy(row + level * OF_CONTAINER, features, sizeof *row * OF_CONTAINER);
         ranks[level] = (float)((double)(b - page->block_begin[container]) / (double)(held > 1 ? held : 1));

@@ -165,13 +165,15 @@ static int put_texts(Flat *flat, PyObject *names, PyObject *unknown_names, PyObj
 
 static PyObject *result_of(Flat *flat)
 {
-    SCOPED(release_object) PyObject *where = PyDict_New(), *names = PyDict_New();
+    SCOPED(release_object) PyObject *where = PyDict_New(), *names = PyDict_New(), *arrays = NULL;
     SCOPED(release_object) PyObject *unknown_names = PyDict_New(), *raw_texts = PyDict_New();
-    if (where == NULL || put_texts(flat, names, unknown_names, raw_texts) < 0) {
+    if (where == NULL || put_texts(flat, names, unknown_names, raw_texts) < 0 || (arrays = put_arrays(flat, where)) == NULL) {
         return NULL;
     }
-    return Py_BuildValue("{sNsOsOsOsOsNsNsi}", "arrays", put_arrays(flat, where), "where", where, "names", names,
-                         "unknown_names", unknown_names, "raw_texts", raw_texts, "utf8", bytes_of(&flat->text), "values",
+    free(flat->elements); /* as much as the text of many pages, which is copied now */
+    flat->elements = NULL;
+    return Py_BuildValue("{sOsOsOsOsOsNsNsi}", "arrays", arrays, "where", where, "names", names, "unknown_names",
+                         unknown_names, "raw_texts", raw_texts, "utf8", bytes_of(&flat->text), "values",
                          bytes_of(&flat->values.text), "content_in_head", (int)flat->content_in_head);
 }
 

@@ -77,8 +77,10 @@ int32_t put_libxml2_name(Strings *names, const Node *node, Bytes *buffer);
 
 typedef struct {
     const void *node;
-    int32_t parent, end, depth, run_begin, run_end, block_begin, block_end, attribute_begin;
-    int32_t container; /* block-level element around it, or itself */
+    union {
+        int32_t end, container; /* while it is open, the block-level element around it, or itself */
+    };
+    int32_t parent, depth, run_begin, run_end, block_begin, block_end, attribute_begin;
     int32_t name;
     int16_t tag;
     uint8_t is_raw; /* whether the text that begins it is kept as it is */

@@ -5,8 +5,8 @@ int enlarge(void *pointer, size_t *capacity, size_t wanted)
 {
     size_t larger = *capacity ? *capacity : 1024;
     void *memory;
-    while (larger < wanted && larger <= SIZE_MAX / 2) {
-        larger *= 2;
+    while (larger < wanted && larger <= SIZE_MAX / 4) {
+        larger *= 4;
     }
     if (larger < wanted || (memory = realloc(*(void **)pointer, larger)) == NULL) {
         return -1;

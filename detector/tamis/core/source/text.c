@@ -14,9 +14,9 @@ static Added added_by(unsigned kind)
     return kind == SPACE ? (Added){0, UINT64_MAX} : (Added){(uint64_t)1 << 8 * kind | (kind >= LETTER), ~(uint64_t)UINT8_MAX};
 }
 
-void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, int64_t *totals, int columns)
+void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, uint32_t *totals, int columns)
 {
-    int64_t kinds[KINDS] = {0};
+    uint32_t kinds[KINDS] = {0};
     Added of_ascii[0x80];
     Py_ssize_t i;
     int k;
@@ -26,7 +26,7 @@ void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, int64_t *to
     for (i = 0; i < r; i++) {
         int64_t left = run_offset[i + 1] - run_offset[i];
         uint64_t mask = UINT64_MAX;
-        int64_t *to = totals + (i + 1) * columns;
+        uint32_t *to = totals + (i + 1) * columns;
         while (left > 0 && text.begin < text.end) {
             int64_t part = left < UINT8_MAX ? left : UINT8_MAX;
             uint64_t counts = 0;
@@ -36,7 +36,7 @@ void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, int64_t *to
                 mask = added.next;
             }
             for (k = 0; k < KINDS; k++) {
-                kinds[k] += counts >> 8 * k & UINT8_MAX;
+                kinds[k] += (uint32_t)(counts >> 8 * k & UINT8_MAX);
             }
         }
         to[CHARACTERS] = kinds[UNSPACED] + kinds[LETTER] + kinds[UPPER] + kinds[DIGIT] + kinds[COMMA]
@@ -51,18 +51,18 @@ void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, int64_t *to
     }
 }
 
-/* count_kinds(text, run_offset: int64[r + 1], totals: int64[r + 1, TOTALS]), of zeros */
+/* count_kinds(text, run_offset: int64[r + 1], totals: uint32[r + 1, TOTALS]), of zeros */
 PyObject *core_count_kinds(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array run_offset = {0}, totals = {0};
     Span text;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&", in_text, &text, in_8, &run_offset, out_8, &totals)
+    if (!PyArg_ParseTuple(arguments, "O&O&O&", in_text, &text, in_8, &run_offset, out_4, &totals)
         || !check_tables(core_tables.character_properties != NULL)
         || !check_arrays(run_offset.length >= 1 && totals.length == TOTALS * run_offset.length)) {
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    count_kinds(text, ITEMS(run_offset, int64_t), run_offset.length - 1, ITEMS(totals, int64_t), TOTALS);
+    count_kinds(text, ITEMS(run_offset, int64_t), run_offset.length - 1, ITEMS(totals, uint32_t), TOTALS);
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }

@@ -60,7 +60,7 @@ static int is_new_title_word(Title *title, Span word, Py_ssize_t line)
 typedef struct {
     uint32_t prefix, number;
     Title title;
-    uint32_t *hashes;
+    uint16_t *hashes;
     size_t hashed;
 } Scan;
 
@@ -78,7 +78,7 @@ static Span shortened(Span text, int characters)
 }
 
 /* Read the words of a line, which there are none of as yet. */
-static void scan_line(Scan *scan, Span text, Py_ssize_t line, int32_t *words, int32_t *overlap)
+static void scan_line(Scan *scan, Span text, Py_ssize_t line, int32_t *words, uint8_t *overlap)
 {
     const unsigned char *at = text.begin;
     const unsigned char *end = shortened(text, OVERLAP_CHARACTERS).end, *hashed_end = shortened(text, HASHED_CHARACTERS).end;
@@ -95,7 +95,7 @@ static void scan_line(Scan *scan, Span text, Py_ssize_t line, int32_t *words, in
                 } while (from < at);
             }
             if (at > word) {
-                scan->hashes[scan->hashed++] = ENTRY(digits ? scan->number : ~state);
+                scan->hashes[scan->hashed++] = (uint16_t)ENTRY(digits ? scan->number : ~state);
                 ++*words;
             }
         }
@@ -232,7 +232,7 @@ int read_names(Features *f)
                 to += found;
             }
             for (part = 0; part < own->count; part++) {
-                uint32_t name = ENTRY(own->begin[part]);
+                uint16_t name = (uint16_t)ENTRY(own->begin[part]);
                 f->name_elements[count] = (int32_t)i;
                 f->names[count++] = name;
                 own_odds += odds[name];
@@ -249,7 +249,7 @@ int read_names(Features *f)
 static void sum_words(Features *f)
 {
     const float *odds = ITEMS(f->arrays[WORD_ODDS], float);
-    const uint32_t *word = f->words;
+    const uint16_t *word = f->words;
     Py_ssize_t b;
     for (b = 0; b < f->page.m; b++) {
         int32_t number = f->words_per_block[b], left;
@@ -278,9 +278,9 @@ void sum_odds(Features *f)
         const Element *above = &f->elements[i ? page->parent[i] : 0];
         f->elements[page->end[i]].closed += element->own; /* there is one more than elements */
         path += element->own - element->closed;
-        element->path = path;
-        element->lowest = smaller(element->own, above->lowest);
-        element->highest = larger(element->own, above->highest);
+        element->path = (float)path;
+        element->lowest = (float)smaller(element->own, above->lowest);
+        element->highest = (float)larger(element->own, above->highest);
     }
 }
 
@@ -293,12 +293,12 @@ void write_odds(const Features *f, Py_ssize_t b, float *row)
     int k;
     memcpy(row, f->blocks[b].words, sizeof *row * OF_WORDS);
     row += OF_WORDS;
-    row[0] = (float)around->path;
-    row[1] = (float)around->lowest;
-    row[2] = (float)around->highest;
+    row[0] = around->path;
+    row[1] = around->lowest;
+    row[2] = around->highest;
     row[3] = (float)around->own;
     for (k = 0; k < NAME_LEVELS; k++) {
-        row[4 + k] = (float)f->elements[container].path;
+        row[4 + k] = f->elements[container].path;
         container = container ? f->container_of[f->page.parent[container]] : 0;
     }
 }
