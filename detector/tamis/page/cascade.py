@@ -23,15 +23,14 @@ from tamis.page.css_values import (
     ANY_COLOR,
     INHERITED,
     LONGHANDS,
+    MAY_HIDE,
     NO_COLOR,
     OPENABLE,
     READERS,
     SAID,
     UNSET,
     WAYS,
-    Said,
     read_background,
-    read_declarations,
 )
 from tamis.page.media import holds, is_supported
 from tamis.page.selectors import everything, parse_selector, select
@@ -87,9 +86,9 @@ _BROWSER: Final = tuple(
 )
 """What browsers do not render; each with an element or attribute of it."""
 _SHEETS_IN_ADDRESSES: Final = attribute_predicate("href", parts=("data:text/css",))
-_NOT_RENDERED: Final = read_declarations("display:none")
+_NOT_RENDERED: Final = "display:none"
 _FOR_READERS: Final = attribute_predicate("class", parts=("sr-only", "screen-reader", "visually", "element-invisible"))
-_CLIPPED: Final = read_declarations("position:absolute;clip:rect(0,0,0,0)")
+_CLIPPED: Final = "position:absolute;clip:rect(0,0,0,0)"
 _READERS_ONLY: Final = frozenset(
     "sr-only u-sr-only screen-reader screen-reader-text screen-reader-only visually-hidden visuallyhidden "  # noqa: SIM905
     "u-visually-hidden u-visuallyhidden element-invisible".split()
@@ -141,24 +140,25 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
     if not (not_rendered or core.has_styles(_own_styles(page), _HIDING_RULES)):
         return Styles({}, {})
     holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.is_nonblank) > 0
-    browser = [(among, said) for chosen, said in not_rendered if np.count_nonzero(among := chosen & holding)]
+    browser = [(among, css) for chosen, css in not_rendered if np.count_nonzero(among := chosen & holding)]
     found_rules, styles = core.find_styles(_own_styles(page), holding, _HIDING_RULES, False)
-    inline = {index: said.ways for index, style in styles if (said := SAID[style]).ways}
+    styled = page.attributes.elements_and_values(dict(styles))
+    by_ways: dict[tuple[str, ...], list[int]] = {MAY_HIDE[style]: [] for element, style in styled if holding[element]}
     rules = [
-        (selector, said.ways)
-        for _, selectors, _, said in _read_rules(page, found_rules)
-        for selector in (selectors if said.ways else ())
+        (selector, MAY_HIDE[declarations])
+        for _, selectors, _, declarations in _read_rules(page, found_rules)
+        for selector in selectors
     ]
-    if not (browser or inline or rules):
+    if not (browser or any(by_ways) or rules):
         return Styles({}, {})
+    for element, style in styled if any(by_ways) else ():
+        if (ways := MAY_HIDE[style]) in by_ways:
+            by_ways[ways].append(element)
     length = run_lengths(page)
-    is_part = 2 * sums_over_runs(page, length) < length.sum()
-    by_ways: dict[tuple[str, ...], list[int]] = {}
-    for element, ways in page.attributes.elements_and_values(inline):
-        by_ways.setdefault(ways, []).append(element)
-    found = [(as_mask(page, elements), ways) for ways, elements in by_ways.items()]
+    is_part = 2 * sums_over_runs(page, length) < length.sum() if browser else holding
+    found = [(as_mask(page, elements), ways) for ways, elements in by_ways.items() if ways]
     found += [(select(page, selector, among=holding), ways) for selector, ways in rules]
-    of_browser = [(among & is_part, said.ways) for among, said in browser]
+    of_browser = [(among & is_part, MAY_HIDE[css]) for among, css in browser]
     candidates: Candidates = {}
     for number, (chosen, ways) in enumerate(of_browser + found):
         among, is_known = chosen & holding, number < len(of_browser)
@@ -185,7 +185,7 @@ def own_css(page: Page) -> bytes:
 
 
 @cached_on_page
-def _not_rendered(page: Page) -> list[tuple[Flags, Said]]:
+def _not_rendered(page: Page) -> list[tuple[Flags, str]]:
     """What the sheets of browsers hide (bool[n]), and those from elsewhere by names that say so."""
     table, found = page.attributes, []
     names = page.tag_names.union(table.names, page.unknown_names.values())
@@ -218,14 +218,13 @@ def _own_styles(page: Page) -> object:
 
 def _read_rules(
     page: Page, rules: list[tuple[int, str]], *, in_any_state: bool = False
-) -> Iterator[tuple[int, tuple[Selector, ...], str, Said]]:
+) -> Iterator[tuple[int, tuple[Selector, ...], str, str]]:
     """Order, selectors, layer and declarations of rules."""
     left = max(_MAX_WORK // page.n, _MIN_MATCHED)
     for order, text in rules:
         preludes, _, declarations = text.rpartition("\0")
-        said = SAID[declarations]
-        selectors, layer = _read_preludes(preludes) if in_any_state or said.ways else ((), "")
-        yield order, selectors[:left], layer, said
+        selectors, layer = _read_preludes(preludes) if in_any_state or MAY_HIDE[declarations] else ((), "")
+        yield order, selectors[:left], layer, declarations
         left -= len(selectors)
         if left <= 0:
             return
@@ -259,7 +258,7 @@ def _nest(outer: str, inner: str) -> str:
     return inner.replace("&", outer) if "&" in inner else f"{outer} {inner}".strip()
 
 
-def _compute(page: Page, browser: list[tuple[Flags, Said]], holding: Flags, candidates: Candidates) -> Styles:
+def _compute(page: Page, browser: list[tuple[Flags, str]], holding: Flags, candidates: Candidates) -> Styles:
     """Find which of the candidates (bool[n] by way) are hidden, by all that is said of them."""
     hidden = np.logical_or.reduce([*candidates.values()])
     subjects = hidden
@@ -303,46 +302,46 @@ def _lines(names: frozenset[str]) -> str:
 
 
 def _rank(
-    page: Page, browser: list[tuple[Flags, Said]], subjects: Flags, names: frozenset[str], candidates: Candidates
-) -> tuple[list[tuple[Chosen, Said]], Candidates]:
+    page: Page, browser: list[tuple[Flags, str]], subjects: Flags, names: frozenset[str], candidates: Candidates
+) -> tuple[list[tuple[Chosen, str]], Candidates]:
     """What is said of some properties of some elements (bool[n]) in ascending order of rank, and what rules show.
 
     Those are the candidates (bool[n] by way of hiding) that a rule for another state shows.
     """
     shown = {way: np.zeros(page.n, bool) for way in candidates}
-    ranked: list[tuple[Rank, Chosen, Said]] = [((0, 0, (0, 0, 0), 0), chosen, said) for chosen, said in browser]
+    ranked: list[tuple[Rank, Chosen, str]] = [((0, 0, (0, 0, 0), 0), chosen, css) for chosen, css in browser]
     layers: dict[str, int] = {}
     rules, attributes = core.find_styles(_own_styles(page), subjects, _lines(names), bool(candidates))
-    for order, selectors, layer, said in _read_rules(page, rules, in_any_state=True):
+    for order, selectors, layer, declarations in _read_rules(page, rules, in_any_state=True):
         place = layers.setdefault(layer, len(layers)) if layer else _UNLAYERED
-        shows = [way for way in candidates.keys() & OPENABLE if _shows(said, way)]
+        shows = [way for way in candidates.keys() & OPENABLE if _shows(declarations, way)]
         for selector in selectors:
             chosen = select(page, selector, among=subjects)
             if np.count_nonzero(chosen):
-                ranked.append(((1, place, selector.specificity(), order), chosen, said))
+                ranked.append(((1, place, selector.specificity(), order), chosen, declarations))
             for way in shows:
                 shown[way] |= select(page, selector, among=candidates[way], in_any_state=True) & ~chosen
-    inline = {index: SAID[style] for index, style in attributes}
-    styled: dict[Said, list[int]] = {}
-    for element, said in page.attributes.elements_and_values(inline):
-        styled.setdefault(said, []).append(element)
-    ranked += [((1, _UNLAYERED, _INLINE, 0), np.array(elements), said) for said, elements in styled.items()]
-    return [(chosen, said) for _, chosen, said in sorted(ranked, key=itemgetter(0))], shown
+    styled: dict[str, list[int]] = {}
+    for element, style in page.attributes.elements_and_values(dict(attributes)):
+        if subjects[element]:
+            styled.setdefault(style, []).append(element)
+    ranked += [((1, _UNLAYERED, _INLINE, 0), np.array(elements), style) for style, elements in styled.items()]
+    return [(chosen, css) for _, chosen, css in sorted(ranked, key=itemgetter(0))], shown
 
 
-def _cascade(page: Page, names: frozenset[str], ranked: list[tuple[Chosen, Said]]) -> dict[str, NDArray[np.float64]]:
+def _cascade(page: Page, names: frozenset[str], ranked: list[tuple[Chosen, str]]) -> dict[str, NDArray[np.float64]]:
     """float64[n] by property, its value on each element, by what is said in ascending order of rank."""
     values = {name: np.full(page.n, READERS[name][1]) for name in names}
     for is_important in (False, True):
-        for chosen, said in ranked:
-            for name, number, important in said.declarations:
+        for chosen, css in ranked:
+            for name, number, important in SAID[css]:
                 if important == is_important and name in names:
                     values[name][chosen] = number
     return values
 
 
-def _shows(said: Said, way: str) -> bool:
-    return way not in said.ways and any(name in WAYS[way].properties[:2] for name, *_ in said.declarations)
+def _shows(css: str, way: str) -> bool:
+    return way not in MAY_HIDE[css] and any(name in WAYS[way].properties[:2] for name, *_ in SAID[css])
 
 
 def _evaluate(page: Page, candidates: Candidates, values: dict[str, NDArray[np.float64]], shown: Candidates) -> Styles:
