@@ -213,19 +213,19 @@ static int read_rules(Styles *styles, Span css, unsigned char *to)
     return 0;
 }
 
-/* Read the declarations of a style attribute; what has comments, escapes or variables may say anything. 0, or -1 without memory. */
+/* Read the declarations of a style attribute; what has comments or escapes, or variables of its own, may say anything. 0, or -1
+   without memory. */
 static int read_attribute(Styles *styles, Span style, int32_t first_index)
 {
-    static const unsigned char var[] = "var";
+    static const unsigned char var[] = "var(", own[] = "--";
     const unsigned char *at;
-    int32_t number = open_block(styles, style, first_index, STYLE_ATTRIBUTE);
-    int is_open = 0;
+    int32_t number = open_block(styles, style, first_index, STYLE_ATTRIBUTE), k = styles->declarations;
+    int is_open = 0, variables = 0; /* 1: some are set, 2: some are used */
     if (number < 0) {
         return -1;
     }
     for (at = style.begin; at < style.end && !is_open; at++) {
-        is_open = *at == '\\' || (*at == '*' && at > style.begin && at[-1] == '/')
-                  || (*at == '(' && at - style.begin > 3 && begins((Span){at - 3, at}, (Span){var, var + 3}));
+        is_open = *at == '\\' || (*at == '*' && at > style.begin && at[-1] == '/');
     }
     while (style.begin < style.end && !is_open) {
         const unsigned char *end = memchr(style.begin, ';', (size_t)(style.end - style.begin));
@@ -233,8 +233,12 @@ static int read_attribute(Styles *styles, Span style, int32_t first_index)
         if (keep_declaration(styles, &styles->block[number], (Span){style.begin, end}) < 0) {
             return -1;
         }
+        for (; k < styles->declarations; k++) {
+            Span text = styles->declaration[k].text, value = {text.begin + styles->declaration[k].value, text.end};
+            variables |= begins(text, (Span){own, own + 2}) ? 1 : begins(value, (Span){var, var + 4}) ? 2 : 0;
+        }
         style.begin = end < style.end ? end + 1 : end;
-        is_open = styles->declarations == MAX_DECLARATIONS;
+        is_open = variables == 3 || styles->declarations == MAX_DECLARATIONS;
     }
     if (is_open) {
         styles->block[number].first = -1;
