@@ -76,7 +76,6 @@ _HIDING_RULES: Final = re.sub(
 _BROWSER: Final = tuple(
     (name, cast("Selector", parse_selector(selector)))
     for name, selector in (
-        ("hidden", "[hidden]:not([hidden=until-found])"),
         ("dialog", "dialog:not([open])"),
         ("popover", "[popover]"),
         ("shadowrootmode", "[shadowrootmode] ~ *"),
@@ -192,11 +191,12 @@ def _not_rendered(page: Page) -> list[tuple[Flags, str]]:
     for name, selector in _BROWSER:
         if name in names:
             found.append((select(page, selector, among=everything(page)), _NOT_RENDERED))
+    hidden = [index for value, index in table.first_index_by_value("hidden").items() if value != "until-found"]
+    elements = table.elements_with(hidden) + elements_with_names(page, "title")[1:]
     parents = ((element, int(page.parent[element])) for element in table.elements_having("placeholder", "fallback"))
-    if replaced := [element for element, parent in parents if _is_of_amp(page, parent)]:  # before it loads, if it fails
-        found.append((as_mask(page, replaced), _NOT_RENDERED))
-    if len(titles := elements_with_names(page, "title")) > 1:
-        found.append((as_mask(page, titles[1:]), _NOT_RENDERED))
+    elements += [element for element, parent in parents if _is_of_amp(page, parent)]  # before it loads, if it fails
+    if elements:
+        found.append((as_mask(page, elements), _NOT_RENDERED))
     named = table.matching(_FOR_READERS)
     if indices := [index for index, value in named if not _READERS_ONLY.isdisjoint(value.split())]:
         found.append((as_mask(page, table.elements_with(indices)), _CLIPPED))
