@@ -65,13 +65,13 @@ if TYPE_CHECKING:
 _HIDING_RULES: Final = re.sub(
     r"\s*[\n|]\s*",
     "\n",
-    """display 0n|visibility 0hc|opacity 0.0c-|filter 0o|font-size 0.012c|font 0.0|text-indent 0-9|left 0-9|right 0-
-    top 0-|bottom 0-|inset 0-|margin 0-|margin-left 0-|clip 0r|clip-path 0iecp|transform 0srmt|scale 0.0|translate 0-
-    zoom 0.0|content-visibility 0h|height 10.1|width 10.1|max-height 10.1|max-width 10.1|line-height 10.1
-    overflow 2hc|overflow-x 2hc|overflow-y 2hc|color 0#wtrh|color 4|background 8|background-color 8
-    -webkit-text-fill-color 0t""",
+    """display 0 n|visibility 0 h c|opacity 0 0 . c -|filter 0 o|font-size 0 0 . 1p 2p c|font 0 0 .|text-indent 0 - 9
+    left 0 -|right 0 -|top 0 -|bottom 0 -|inset 0 -|margin 0 -|margin-left 0 -|clip 0 r|clip-path 0 i e c p
+    transform 0 s r m t|scale 0 0 .|translate 0 -|zoom 0 0 .|content-visibility 0 h|height 1 0 . 1p|width 1 0 . 1p
+    max-height 1 0 . 1p|max-width 1 0 . 1p|line-height 1 0 . 1p|overflow 2 h c|overflow-x 2 h c|overflow-y 2 h c
+    color 0 #f w t r h|color 4|background 8|background-color 8|-webkit-text-fill-color 0 t""",
 )
-"""Declarations of rules that may hide, as the core takes them: how each counts, and how its value begins."""
+"""Declarations of rules that may hide, as the core takes them: how each counts, and how its value may begin."""
 
 _BROWSER: Final = tuple(
     (name, cast("Selector", parse_selector(selector)))

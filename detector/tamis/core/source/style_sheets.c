@@ -1,6 +1,8 @@
 /* A page's own styles: its sheets are read once, then searched for rules that may say something, for tamis.page.cascade. */
 #include "style_names.h"
 
+#include "fingerprints.h"
+
 #define STYLES "tamis.core.styles"
 
 enum { MAX_LEVELS = 16, MAX_BLOCKS = 1 << 17, MAX_DECLARATIONS = 1 << 18 }; /* of a page */
@@ -36,7 +38,7 @@ typedef struct {
     Declaration *declaration;
 } Styles;
 
-/* A property that is looked for, and the first characters of the values that matter, none for all. It makes a rule matter by
+/* A property that is looked for, and how the values that matter begin, in words, none for all. It makes a rule matter by
    itself, 0, or together with another one: 1 with 2, 4 with 8. */
 typedef struct {
     Span name, starts;
@@ -263,23 +265,15 @@ static void read_wanted(Wanted *wanted, Span lines)
     }
 }
 
-/* Whether a value may be such that it matters, by its first two characters. */
+/* Whether a value may be such that it matters, by how it begins. */
 static int is_among_starts(Span starts, Span value)
 {
-    size_t length = (size_t)(starts.end - starts.begin);
-    int next = value.end - value.begin > 1 ? value.begin[1] : 0;
-    if (value.begin == value.end || (length && !memchr(starts.begin, lower_of(*value.begin), length))) {
-        return 0;
+    Span start = next_word(&starts);
+    int is_any = start.begin == start.end;
+    while (start.begin < start.end && !begins(value, start)) {
+        start = next_word(&starts);
     }
-    switch (length ? *value.begin : 0) {
-    case '#':
-        return (next | 0x20) == 'f';
-    case '1':
-    case '2':
-        return (next | 0x20) == 'p';
-    default:
-        return 1;
-    }
+    return value.begin < value.end && (is_any || start.begin < start.end);
 }
 
 /* Which half of what matters a declaration is, 16 for all of it, 0 for none. */
@@ -435,8 +429,8 @@ PyObject *core_has_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
    The rules that set a property as it is wanted on some elements, the subjects, in the order in which they begin, without
    comments: the preludes of the blocks around the declarations, with a zero character behind each, and a character 1 behind
    each selector; then the declarations. Only selectors that may match are there. And the style attributes that set such a
-   property, on whatever element. wanted: a property a line, a space, its half, and the first characters of the values that
-   matter. is_lax: also of other states of the subjects, in which they have other classes. */
+   property, on whatever element. wanted: a property a line, a space, its half, and the words that values which matter begin
+   with. is_lax: also of other states of the subjects, in which they have other classes. */
 PyObject *core_find_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array chosen = {0};
