@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from cssselect.parser import Selector
     from numpy.typing import NDArray
 
+    from tamis.page.css_values import Declarations
     from tamis.page.page import Page
 
     Flags = NDArray[np.bool_]
@@ -303,7 +304,7 @@ def _lines(names: frozenset[str]) -> str:
 
 def _rank(
     page: Page, browser: list[tuple[Flags, str]], subjects: Flags, names: frozenset[str], candidates: Candidates
-) -> tuple[list[tuple[Chosen, str]], Candidates]:
+) -> tuple[list[tuple[Chosen, Declarations]], Candidates]:
     """What is said of some properties of some elements (bool[n]) in ascending order of rank, and what rules show.
 
     Those are the candidates (bool[n] by way of hiding) that a rule for another state shows.
@@ -326,15 +327,17 @@ def _rank(
         if subjects[element]:
             styled.setdefault(style, []).append(element)
     ranked += [((1, _UNLAYERED, _INLINE, 0), np.array(elements), style) for style, elements in styled.items()]
-    return [(chosen, css) for _, chosen, css in sorted(ranked, key=itemgetter(0))], shown
+    return [(chosen, SAID[css]) for _, chosen, css in sorted(ranked, key=itemgetter(0))], shown
 
 
-def _cascade(page: Page, names: frozenset[str], ranked: list[tuple[Chosen, str]]) -> dict[str, NDArray[np.float64]]:
+def _cascade(
+    page: Page, names: frozenset[str], ranked: list[tuple[Chosen, Declarations]]
+) -> dict[str, NDArray[np.float64]]:
     """float64[n] by property, its value on each element, by what is said in ascending order of rank."""
     values = {name: np.full(page.n, READERS[name][1]) for name in names}
     for is_important in (False, True):
-        for chosen, css in ranked:
-            for name, number, important in SAID[css]:
+        for chosen, declarations in ranked:
+            for name, number, important in declarations:
                 if important == is_important and name in names:
                     values[name][chosen] = number
     return values

@@ -300,15 +300,11 @@ def read_declarations(css: str) -> Declarations:
     found: dict[tuple[str, bool], float] = {}
     own: dict[str, str] = {}
     for name, value in _DECLARATION.findall(css):
-        is_own = name[:2] == "--"
-        if not (is_own or name in READERS or name in SHORTHANDS):
-            continue
         said, mark, importance = value.rpartition("!")
         is_important = mark != "" and importance.strip() == "important"
         said = (said if is_important else value).strip()[:_MAX_VALUE]
-        if is_own:
+        if name[:2] == "--":
             own[f"var({name})"] = said
-            continue
         said = own.get(said, said)
         for longhand, each in (SHORTHANDS[name](said) if said and name in SHORTHANDS else {name: said}).items():
             if longhand in READERS and (number := READERS[longhand][0](each)) is not None:
@@ -331,6 +327,7 @@ _WAYS_OF: Final = {name: [way for way in WAYS if name in WAYS[way].properties] f
 """The ways of hiding that each property has a part in."""
 
 _UNSAID: Final = {name: unset for name, (_, unset) in READERS.items()} | {"position": 2.0, "background-color": 0xFFFFFF}
+"""What is taken for the values that declarations do not set: any place, and white."""
 
 MAY_HIDE: Final = Memo(_find_ways, max_size=1_000)
 """Names of the :data:`WAYS` in which declarations may hide an element, by themselves or upon white, by their text."""
