@@ -80,7 +80,7 @@ def _in_boxes(page: Page, touches: Flags) -> list[int]:
     custom = [element for element, name in page.unknown_names.items() if "-" in name]
     is_box = as_mask(page, custom + elements_with_names(page, "button"))
     if np.count_nonzero(flexes := displays(page) <= FLEX):
-        is_box |= np.append(flexes, False)[page.parent]
+        is_box[1:] |= flexes.take(page.parent[1:])
     return [run for run, one, other in _borders(page, touches, is_box) if one >= 0 and other >= 0]
 
 

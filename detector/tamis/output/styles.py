@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     Flags = NDArray[np.bool_]
 
-_WANTED: Final = "white-space 0pb\ntext-decoration 0l\ntext-decoration-line 0l\nlist-style 0lud\nlist-style-type 0lund"
+_WANTED: Final = """white-space 0 p b\ntext-decoration 0 l\ntext-decoration-line 0 l
+list-style 0 l u d\nlist-style-type 0 l u n d"""
 """Declarations of text that matter, as the cascade takes them."""
 _OF_TEXT: Final = frozenset({"white-space", "text-decoration-line", "list-style-type", "font-family"})
 _CELLS: Final = tag_set("td", "th")
@@ -45,7 +46,7 @@ def styles_of_text(page: Page, name: str) -> NDArray[np.float64]:
 @cached_on_page
 def alignments(page: Page) -> NDArray[np.float64]:
     """float64[n], how the text of each cell is aligned; 0 for cells that do not say so."""
-    found = find_values(page, frozenset({"text-align"}), "text-align 0lcr", lambda page: _CELLS.take(page.tag))
+    found = find_values(page, frozenset({"text-align"}), "text-align 0 l c r", lambda page: _CELLS.take(page.tag))
     return found["text-align"] if found else np.zeros(page.n)
 
 
@@ -56,13 +57,14 @@ def displays(page: Page) -> NDArray[np.float64]:
     Of other elements only their own style is read. The values are those of :mod:`tamis.page.css_values`, 0 for what
     stays inline and for all other elements.
     """
-    found = find_values(page, frozenset({"display"}), "display 0bfgilt-", _touching)
+    found = find_values(page, frozenset({"display"}), "display 0 b f g inline_f inline_g l t -", _touching)
     return found["display"] if found else np.zeros(page.n)
 
 
 def _touching(page: Page) -> Flags:
     """bool[n], inline elements whose text touches that of others, and the elements around them."""
-    continues_word = np.append(page.continues_word, False)
+    continues_word = np.zeros(page.r + 1, bool)
+    continues_word[:-1] = page.continues_word
     touches: Flags = continues_word.take(page.run_begin) | continues_word.take(page.run_end)
     touches &= ~IS_BLOCK_LEVEL.take(page.tag) & (page.run_begin < page.run_end)
     touches[page.parent[touches]] = True

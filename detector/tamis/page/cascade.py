@@ -23,15 +23,14 @@ from tamis.page.css_values import (
     ANY_COLOR,
     INHERITED,
     LONGHANDS,
+    MAY_HIDE,
     NO_COLOR,
     OPENABLE,
     READERS,
     SAID,
     UNSET,
     WAYS,
-    Said,
     read_background,
-    read_declarations,
 )
 from tamis.page.media import holds, is_supported
 from tamis.page.selectors import everything, parse_selector, select
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from cssselect.parser import Selector
     from numpy.typing import NDArray
 
+    from tamis.page.css_values import Declarations
     from tamis.page.page import Page
 
     Flags = NDArray[np.bool_]
@@ -66,18 +66,17 @@ if TYPE_CHECKING:
 _HIDING_RULES: Final = re.sub(
     r"\s*[\n|]\s*",
     "\n",
-    """display 0n|visibility 0hc|opacity 0.0c-|filter 0o|font-size 0.012c|font 0.0|text-indent 0-9|left 0-9|right 0-
-    top 0-|bottom 0-|inset 0-|margin 0-|margin-left 0-|clip 0r|clip-path 0iecp|transform 0srmt|scale 0.0|translate 0-
-    zoom 0.0|content-visibility 0h|height 10.1|width 10.1|max-height 10.1|max-width 10.1|line-height 10.1
-    overflow 2hc|overflow-x 2hc|overflow-y 2hc|color 0#wtrh|color 4|background 8|background-color 8
-    -webkit-text-fill-color 0t""",
+    """display 0 n|visibility 0 h c|opacity 0 0 . c -|filter 0 o|font-size 0 0 . 1p 2p c|font 0 0 .|text-indent 0 - 9
+    left 0 -|right 0 -|top 0 -|bottom 0 -|inset 0 -|margin 0 -|margin-left 0 -|clip 0 r|clip-path 0 i e c p
+    transform 0 s r m t|scale 0 0 .|translate 0 -|zoom 0 0 .|content-visibility 0 h|height 1 0 . 1p|width 1 0 . 1p
+    max-height 1 0 . 1p|max-width 1 0 . 1p|line-height 1 0 . 1p|overflow 2 h c|overflow-x 2 h c|overflow-y 2 h c
+    color 0 #f w t r h|color 4|background 8|background-color 8|-webkit-text-fill-color 0 t""",
 )
-"""Declarations of rules that may hide, as the core takes them: how each counts, and how its value begins."""
+"""Declarations of rules that may hide, as the core takes them: how each counts, and how its value may begin."""
 
 _BROWSER: Final = tuple(
     (name, cast("Selector", parse_selector(selector)))
     for name, selector in (
-        ("hidden", "[hidden]:not([hidden=until-found])"),
         ("dialog", "dialog:not([open])"),
         ("popover", "[popover]"),
         ("shadowrootmode", "[shadowrootmode] ~ *"),
@@ -87,9 +86,9 @@ _BROWSER: Final = tuple(
 )
 """What browsers do not render; each with an element or attribute of it."""
 _SHEETS_IN_ADDRESSES: Final = attribute_predicate("href", parts=("data:text/css",))
-_NOT_RENDERED: Final = read_declarations("display:none")
+_NOT_RENDERED: Final = "display:none"
 _FOR_READERS: Final = attribute_predicate("class", parts=("sr-only", "screen-reader", "visually", "element-invisible"))
-_CLIPPED: Final = read_declarations("position:absolute;clip:rect(0,0,0,0)")
+_CLIPPED: Final = "position:absolute;clip:rect(0,0,0,0)"
 _READERS_ONLY: Final = frozenset(
     "sr-only u-sr-only screen-reader screen-reader-text screen-reader-only visually-hidden visuallyhidden "  # noqa: SIM905
     "u-visually-hidden u-visuallyhidden element-invisible".split()
@@ -141,24 +140,25 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
     if not (not_rendered or core.has_styles(_own_styles(page), _HIDING_RULES)):
         return Styles({}, {})
     holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.is_nonblank) > 0
-    browser = [(among, said) for chosen, said in not_rendered if np.count_nonzero(among := chosen & holding)]
+    browser = [(among, css) for chosen, css in not_rendered if np.count_nonzero(among := chosen & holding)]
     found_rules, styles = core.find_styles(_own_styles(page), holding, _HIDING_RULES, False)
-    inline = {index: said.ways for index, style in styles if (said := SAID[style]).ways}
+    styled = page.attributes.elements_and_values(dict(styles))
+    by_ways: dict[tuple[str, ...], list[int]] = {MAY_HIDE[style]: [] for element, style in styled if holding[element]}
     rules = [
-        (selector, said.ways)
-        for _, selectors, _, said in _read_rules(page, found_rules)
-        for selector in (selectors if said.ways else ())
+        (selector, MAY_HIDE[declarations])
+        for _, selectors, _, declarations in _read_rules(page, found_rules)
+        for selector in selectors
     ]
-    if not (browser or inline or rules):
+    if not (browser or any(by_ways) or rules):
         return Styles({}, {})
+    for element, style in styled if any(by_ways) else ():
+        if (ways := MAY_HIDE[style]) in by_ways:
+            by_ways[ways].append(element)
     length = run_lengths(page)
-    is_part = 2 * sums_over_runs(page, length) < length.sum()
-    by_ways: dict[tuple[str, ...], list[int]] = {}
-    for element, ways in page.attributes.elements_and_values(inline):
-        by_ways.setdefault(ways, []).append(element)
-    found = [(as_mask(page, elements), ways) for ways, elements in by_ways.items()]
+    is_part = 2 * sums_over_runs(page, length) < length.sum() if browser else holding
+    found = [(as_mask(page, elements), ways) for ways, elements in by_ways.items() if ways]
     found += [(select(page, selector, among=holding), ways) for selector, ways in rules]
-    of_browser = [(among & is_part, said.ways) for among, said in browser]
+    of_browser = [(among & is_part, MAY_HIDE[css]) for among, css in browser]
     candidates: Candidates = {}
     for number, (chosen, ways) in enumerate(of_browser + found):
         among, is_known = chosen & holding, number < len(of_browser)
@@ -185,18 +185,19 @@ def own_css(page: Page) -> bytes:
 
 
 @cached_on_page
-def _not_rendered(page: Page) -> list[tuple[Flags, Said]]:
+def _not_rendered(page: Page) -> list[tuple[Flags, str]]:
     """What the sheets of browsers hide (bool[n]), and those from elsewhere by names that say so."""
     table, found = page.attributes, []
     names = page.tag_names.union(table.names, page.unknown_names.values())
     for name, selector in _BROWSER:
         if name in names:
             found.append((select(page, selector, among=everything(page)), _NOT_RENDERED))
+    hidden = [index for value, index in table.first_index_by_value("hidden").items() if value != "until-found"]
+    elements = table.elements_with(hidden) + elements_with_names(page, "title")[1:]
     parents = ((element, int(page.parent[element])) for element in table.elements_having("placeholder", "fallback"))
-    if replaced := [element for element, parent in parents if _is_of_amp(page, parent)]:  # before it loads, if it fails
-        found.append((as_mask(page, replaced), _NOT_RENDERED))
-    if len(titles := elements_with_names(page, "title")) > 1:
-        found.append((as_mask(page, titles[1:]), _NOT_RENDERED))
+    elements += [element for element, parent in parents if _is_of_amp(page, parent)]  # before it loads, if it fails
+    if elements:
+        found.append((as_mask(page, elements), _NOT_RENDERED))
     named = table.matching(_FOR_READERS)
     if indices := [index for index, value in named if not _READERS_ONLY.isdisjoint(value.split())]:
         found.append((as_mask(page, table.elements_with(indices)), _CLIPPED))
@@ -218,14 +219,13 @@ def _own_styles(page: Page) -> object:
 
 def _read_rules(
     page: Page, rules: list[tuple[int, str]], *, in_any_state: bool = False
-) -> Iterator[tuple[int, tuple[Selector, ...], str, Said]]:
+) -> Iterator[tuple[int, tuple[Selector, ...], str, str]]:
     """Order, selectors, layer and declarations of rules."""
     left = max(_MAX_WORK // page.n, _MIN_MATCHED)
     for order, text in rules:
         preludes, _, declarations = text.rpartition("\0")
-        said = SAID[declarations]
-        selectors, layer = _read_preludes(preludes) if in_any_state or said.ways else ((), "")
-        yield order, selectors[:left], layer, said
+        selectors, layer = _read_preludes(preludes) if in_any_state or MAY_HIDE[declarations] else ((), "")
+        yield order, selectors[:left], layer, declarations
         left -= len(selectors)
         if left <= 0:
             return
@@ -259,7 +259,7 @@ def _nest(outer: str, inner: str) -> str:
     return inner.replace("&", outer) if "&" in inner else f"{outer} {inner}".strip()
 
 
-def _compute(page: Page, browser: list[tuple[Flags, Said]], holding: Flags, candidates: Candidates) -> Styles:
+def _compute(page: Page, browser: list[tuple[Flags, str]], holding: Flags, candidates: Candidates) -> Styles:
     """Find which of the candidates (bool[n] by way) are hidden, by all that is said of them."""
     hidden = np.logical_or.reduce([*candidates.values()])
     subjects = hidden
@@ -303,46 +303,48 @@ def _lines(names: frozenset[str]) -> str:
 
 
 def _rank(
-    page: Page, browser: list[tuple[Flags, Said]], subjects: Flags, names: frozenset[str], candidates: Candidates
-) -> tuple[list[tuple[Chosen, Said]], Candidates]:
+    page: Page, browser: list[tuple[Flags, str]], subjects: Flags, names: frozenset[str], candidates: Candidates
+) -> tuple[list[tuple[Chosen, Declarations]], Candidates]:
     """What is said of some properties of some elements (bool[n]) in ascending order of rank, and what rules show.
 
     Those are the candidates (bool[n] by way of hiding) that a rule for another state shows.
     """
     shown = {way: np.zeros(page.n, bool) for way in candidates}
-    ranked: list[tuple[Rank, Chosen, Said]] = [((0, 0, (0, 0, 0), 0), chosen, said) for chosen, said in browser]
+    ranked: list[tuple[Rank, Chosen, str]] = [((0, 0, (0, 0, 0), 0), chosen, css) for chosen, css in browser]
     layers: dict[str, int] = {}
     rules, attributes = core.find_styles(_own_styles(page), subjects, _lines(names), bool(candidates))
-    for order, selectors, layer, said in _read_rules(page, rules, in_any_state=True):
+    for order, selectors, layer, declarations in _read_rules(page, rules, in_any_state=True):
         place = layers.setdefault(layer, len(layers)) if layer else _UNLAYERED
-        shows = [way for way in candidates.keys() & OPENABLE if _shows(said, way)]
+        shows = [way for way in candidates.keys() & OPENABLE if _shows(declarations, way)]
         for selector in selectors:
             chosen = select(page, selector, among=subjects)
             if np.count_nonzero(chosen):
-                ranked.append(((1, place, selector.specificity(), order), chosen, said))
+                ranked.append(((1, place, selector.specificity(), order), chosen, declarations))
             for way in shows:
                 shown[way] |= select(page, selector, among=candidates[way], in_any_state=True) & ~chosen
-    inline = {index: SAID[style] for index, style in attributes}
-    styled: dict[Said, list[int]] = {}
-    for element, said in page.attributes.elements_and_values(inline):
-        styled.setdefault(said, []).append(element)
-    ranked += [((1, _UNLAYERED, _INLINE, 0), np.array(elements), said) for said, elements in styled.items()]
-    return [(chosen, said) for _, chosen, said in sorted(ranked, key=itemgetter(0))], shown
+    styled: dict[str, list[int]] = {}
+    for element, style in page.attributes.elements_and_values(dict(attributes)):
+        if subjects[element]:
+            styled.setdefault(style, []).append(element)
+    ranked += [((1, _UNLAYERED, _INLINE, 0), np.array(elements), style) for style, elements in styled.items()]
+    return [(chosen, SAID[css]) for _, chosen, css in sorted(ranked, key=itemgetter(0))], shown
 
 
-def _cascade(page: Page, names: frozenset[str], ranked: list[tuple[Chosen, Said]]) -> dict[str, NDArray[np.float64]]:
+def _cascade(
+    page: Page, names: frozenset[str], ranked: list[tuple[Chosen, Declarations]]
+) -> dict[str, NDArray[np.float64]]:
     """float64[n] by property, its value on each element, by what is said in ascending order of rank."""
     values = {name: np.full(page.n, READERS[name][1]) for name in names}
     for is_important in (False, True):
-        for chosen, said in ranked:
-            for name, number, important in said.declarations:
+        for chosen, declarations in ranked:
+            for name, number, important in declarations:
                 if important == is_important and name in names:
                     values[name][chosen] = number
     return values
 
 
-def _shows(said: Said, way: str) -> bool:
-    return way not in said.ways and any(name in WAYS[way].properties[:2] for name, *_ in said.declarations)
+def _shows(css: str, way: str) -> bool:
+    return way not in MAY_HIDE[css] and any(name in WAYS[way].properties[:2] for name, *_ in SAID[css])
 
 
 def _evaluate(page: Page, candidates: Candidates, values: dict[str, NDArray[np.float64]], shown: Candidates) -> Styles:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Values = NDArray[np.float64]
     Get = Callable[[str], Any]  # Values, or a number
+    Declarations = tuple[tuple[str, float, bool], ...]  # properties, each with its value and whether that is important
 
 UNSET: Final = -3.0  # of what is inherited
 BLOCK, FLEX, INLINE_FLEX = -1.0, -2.0, -4.0  # ways to display, also grids; above 0 for none
@@ -291,20 +292,8 @@ _DECLARATION: Final = re.compile(
 _MAX_VALUE: Final = 500  # characters
 
 
-class Said(NamedTuple):
-    """What declarations say.
-
-    Attributes:
-        declarations: properties of :data:`READERS`, each with its value and whether that is important.
-        ways: names of the :data:`WAYS` in which they may hide an element, by themselves or upon white.
-    """
-
-    declarations: tuple[tuple[str, float, bool], ...]
-    ways: tuple[str, ...]
-
-
-def read_declarations(css: str) -> Said:
-    """Read declarations; an invalid one is left out."""
+def read_declarations(css: str) -> Declarations:
+    """Read declarations of properties of :data:`READERS`; an invalid one is left out."""
     css = (_COMMENT.sub(" ", css) if "/*" in css else css).lower()
     if "\\" in css:
         css = _ESCAPE.sub(lambda found: chr(min(int(found[1], 16), 0x10FFFF)) if found[1] else found[2], css)
@@ -320,26 +309,28 @@ def read_declarations(css: str) -> Said:
         for longhand, each in (SHORTHANDS[name](said) if said and name in SHORTHANDS else {name: said}).items():
             if longhand in READERS and (number := READERS[longhand][0](each)) is not None:
                 found[longhand, is_important] = number
-    declarations = tuple((name, number, important) for (name, important), number in found.items())
-    return Said(declarations, _ways(declarations))
+    return tuple((name, number, important) for (name, important), number in found.items())
 
 
-def _ways(said: tuple[tuple[str, float, bool], ...]) -> tuple[str, ...]:
-    """Ways in which declarations may hide an element, by themselves or upon white."""
-    values = {name: number for name, number, _ in said}
-    get = lambda name: values.get(name, 2.0 if name == "position" else READERS[name][1])  # noqa: E731
+SAID: Final = Memo(read_declarations, max_size=1_000)
+"""What declarations say, by their text."""
+
+
+def _find_ways(css: str) -> tuple[str, ...]:
+    values = {name: number for name, number, _ in SAID[css]}
     possible = set().union(*(_WAYS_OF[name] for name in values))
-    ways = [name for name in WAYS if name in possible and WAYS[name].hides(get)]
-    if values.get("color", -1) >= 0 and "color" not in ways and "background-color" not in values:
-        ways += ["color"] if is_unseen_color(get, 0xFFFFFF) else []
-    return tuple(ways)
+    get = (_UNSAID | values).__getitem__
+    return tuple(name for name in WAYS if name in possible and WAYS[name].hides(get))
 
 
 _WAYS_OF: Final = {name: [way for way in WAYS if name in WAYS[way].properties] for name in READERS}
 """The ways of hiding that each property has a part in."""
 
-SAID: Final = Memo(read_declarations, max_size=1_000)
-"""What declarations say, by their text."""
+_UNSAID: Final = {name: unset for name, (_, unset) in READERS.items()} | {"position": 2.0, "background-color": 0xFFFFFF}
+"""What is taken for the values that declarations do not set: any place, and white."""
+
+MAY_HIDE: Final = Memo(_find_ways, max_size=1_000)
+"""Names of the :data:`WAYS` in which declarations may hide an element, by themselves or upon white, by their text."""
 
 LONGHANDS: Final = {name: frozenset(expand("0 0 0 0")) for name, expand in SHORTHANDS.items()}
 """The properties that each shorthand sets."""

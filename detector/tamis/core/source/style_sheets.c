@@ -1,6 +1,8 @@
 /* A page's own styles: its sheets are read once, then searched for rules that may say something, for tamis.page.cascade. */
 #include "style_names.h"
 
+#include "fingerprints.h"
+
 #define STYLES "tamis.core.styles"
 
 enum { MAX_LEVELS = 16, MAX_BLOCKS = 1 << 17, MAX_DECLARATIONS = 1 << 18 }; /* of a page */
@@ -36,7 +38,7 @@ typedef struct {
     Declaration *declaration;
 } Styles;
 
-/* A property that is looked for, and the first characters of the values that matter, none for all. It makes a rule matter by
+/* A property that is looked for, and how the values that matter begin, in words, none for all. It makes a rule matter by
    itself, 0, or together with another one: 1 with 2, 4 with 8. */
 typedef struct {
     Span name, starts;
@@ -204,18 +206,18 @@ static int read_rules(Styles *styles, Span css, unsigned char *to)
     return 0;
 }
 
-/* Read the declarations of a style attribute; what has comments, escapes or variables may say anything. 0, or -1 without memory. */
+/* Read the declarations of a style attribute; what has comments or escapes, or variables of its own, may say anything. 0, or -1
+   without memory. */
 static int read_attribute(Styles *styles, Span style, int32_t first_index)
 {
     const unsigned char *at;
-    int32_t number = open_block(styles, style, first_index, STYLE_ATTRIBUTE);
-    int is_open = 0;
+    int32_t number = open_block(styles, style, first_index, STYLE_ATTRIBUTE), k = styles->declarations;
+    int is_open = 0, variables = 0; /* 1: some are set, 2: some are used */
     if (number < 0) {
         return -1;
     }
     for (at = style.begin; at < style.end && !is_open; at++) {
-        is_open = *at == '\\' || (*at == '*' && at > style.begin && at[-1] == '/')
-                  || (*at == '(' && at - style.begin > 3 && begins((Span){at - 3, at}, span_of("var")));
+        is_open = *at == '\\' || (*at == '*' && at > style.begin && at[-1] == '/');
     }
     while (style.begin < style.end && !is_open) {
         const unsigned char *end = memchr(style.begin, ';', (size_t)(style.end - style.begin));
@@ -223,8 +225,12 @@ static int read_attribute(Styles *styles, Span style, int32_t first_index)
         if (keep_declaration(styles, &styles->block[number], (Span){style.begin, end}) < 0) {
             return -1;
         }
+        for (; k < styles->declarations; k++) {
+            Span text = styles->declaration[k].text, value = {text.begin + styles->declaration[k].value, text.end};
+            variables |= begins(text, span_of("--")) ? 1 : begins(value, span_of("var(")) ? 2 : 0;
+        }
         style.begin = end < style.end ? end + 1 : end;
-        is_open = styles->declarations == MAX_DECLARATIONS;
+        is_open = variables == 3 || styles->declarations == MAX_DECLARATIONS;
     }
     if (is_open) {
         styles->block[number].first = -1;
@@ -249,23 +255,15 @@ static void read_wanted(Wanted *wanted, Span lines)
     }
 }
 
-/* Whether a value may be such that it matters, by its first two characters. */
+/* Whether a value may be such that it matters, by how it begins. */
 static int is_among_starts(Span starts, Span value)
 {
-    size_t length = (size_t)(starts.end - starts.begin);
-    int next = value.end - value.begin > 1 ? value.begin[1] : 0;
-    if (value.begin == value.end || (length && !memchr(starts.begin, lower_of(*value.begin), length))) {
-        return 0;
+    Span start = next_word(&starts);
+    int is_any = start.begin == start.end;
+    while (start.begin < start.end && !begins(value, start)) {
+        start = next_word(&starts);
     }
-    switch (length ? *value.begin : 0) {
-    case '#':
-        return (next | 0x20) == 'f';
-    case '1':
-    case '2':
-        return (next | 0x20) == 'p';
-    default:
-        return 1;
-    }
+    return value.begin < value.end && (is_any || start.begin < start.end);
 }
 
 /* Which half of what matters a declaration is, 16 for all of it, 0 for none. */
@@ -421,8 +419,8 @@ PyObject *core_has_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
    The rules that set a property as it is wanted on some elements, the subjects, in the order in which they begin, without
    comments: the preludes of the blocks around the declarations, each followed by a zero character, and each selector by a
    character 1; then the declarations. Only selectors that may match are there. And the style attributes that set such a
-   property, on whatever element. wanted: a property a line, a space, its half, and the first characters of the values that
-   matter. is_lax: also of other states of the subjects, in which they have other classes. */
+   property, on whatever element. wanted: a property a line, a space, its half, and the words that values which matter begin
+   with. is_lax: also of other states of the subjects, in which they have other classes. */
 PyObject *core_find_styles(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array chosen = {0};
