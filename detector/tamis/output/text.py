@@ -150,10 +150,8 @@ def block_texts(page: Page, hidden: Flags | None = None) -> list[str]:
     rewrites = run_rewrites(page)
     if hidden is not None:
         rewrites = rewrites | dict.fromkeys(hidden.nonzero()[0].tolist(), "")
-    if not (rewrites and page.m):
-        return page.block_texts()
-    lines: str = core.block_texts(page.arrays, rewrites)
-    return lines.split("\n")
+    texts: list[str] = core.block_texts(page.arrays, rewrites, page.block_texts())
+    return texts
 
 
 def shown_texts(page: Page, hidden: Flags | None = None) -> list[str]:
