@@ -110,12 +110,12 @@ def cut_hidden(draft: Draft) -> None:
     hidden = hidden_runs(page, draft.content)
     if not np.count_nonzero(hidden):
         return
-    if not (draft.kept & _has_seen(page, hidden)).any():
+    seen = _has_seen(page, hidden)
+    if not (draft.kept & seen).any():
         hidden = hidden_runs(page, np.ones(page.m, bool))
         seen = _has_seen(page, hidden)
         if seen.any():
             draft.keep_least_template(seen)
-    seen = _has_seen(page, hidden)
     draft.shown_by_scripts = shown_by_scripts(draft, seen)
     if draft.shown_by_scripts is not None:
         hidden &= ~runs_of_blocks(page, draft.shown_by_scripts)
@@ -135,7 +135,7 @@ def cut_unwanted(draft: Draft) -> None:
     page = draft.page
     if draft.comments is not None:
         draft.overrule(draft.comments.excluded & ~draft.comments.comments, Reason.UNWANTED, cut=True)
-    leftovers = find_leftovers(draft.texts)
+    leftovers = find_leftovers(draft.texts, may_be_comments=any(sign in page.utf8 for sign in b"<[>"))
     if leftovers:
         draft.overrule(np.bincount(leftovers, minlength=page.m) > 0, Reason.UNWANTED, cut=True)
     bars = page.attributes.elements_matching(_ARCHIVE_BARS)

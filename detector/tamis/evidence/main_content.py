@@ -267,7 +267,7 @@ def _excerpts(page: Page, texts: Sequence[str], long: list[int]) -> list[int]:
     for block in long:
         if len(texts[block]) >= 100:
             by_beginning[texts[block][:_BEGINNING]].append(block)
-    groups = [group for group in by_beginning.values() if len({texts[block] for block in group}) > 1]
+    groups = [group for group in by_beginning.values() if len(group) > 1 and len({texts[block] for block in group}) > 1]
     groups = [group for group in groups if any(block - before <= _MAX_APART for before, block in pairwise(group))]
     if not groups:  # as on most pages
         return []
@@ -284,9 +284,9 @@ def _excerpts(page: Page, texts: Sequence[str], long: list[int]) -> list[int]:
 
 def _repeated_without_scripts(page: Page, texts: Sequence[str], long: list[int]) -> list[int]:
     """Those of the long blocks in ``noscript`` that others repeat."""
-    is_inside = blocks_inside(page, "noscript")
-    if not np.count_nonzero(is_inside):
+    if "noscript" not in page.tag_names:
         return []
+    is_inside = blocks_inside(page, "noscript")
     inner = [block for block in long if is_inside[block]]
     if not inner:
         return []

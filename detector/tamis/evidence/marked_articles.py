@@ -27,6 +27,7 @@ from tamis.page.page import Page, PageTooLarge
 from tamis.page.text import WORD, word_windows
 from tamis.page.tree import (
     LISTS,
+    TAG_NAMES,
     as_mask,
     block_lengths,
     elements_with_names,
@@ -273,34 +274,30 @@ def with_titled_article(page: Page, scores: Scores) -> Scores:
     if len(named) < 2 or not page.title:
         return scores
     articles = np.array(named, np.int64)
-    headlines = _headlines(page)
-    titled = next((element for element, fraction in headlines.items() if fraction >= 0.8), 0)
+    titled = next((element for element, fraction in _headlines(page, "h1", "h2", "h3") if fraction >= 0.8), 0)
     holding = articles[(articles < titled) & (page.end[articles] > titled)]
     if not len(holding):
         return scores
     main = int(holding[-1])
     others = articles[(page.end[articles] <= main) | (articles >= page.end[main])]
-    same_rank = {element: headlines[element] for element in headlines if page.tag[element] == page.tag[titled]}
-    elsewhere = _other_articles(page, others, same_rank)
+    elsewhere = _other_articles(page, others, dict(_headlines(page, TAG_NAMES[page.tag[titled]])))
     if not elsewhere.any() or not _holds_main_content(page, main, scores, elsewhere[page.n :]):
         return scores
     return scores.adjusted(np.where(elsewhere, 12.0, 0.0))  # more than any paragraph's score
 
 
-def _headlines(page: Page) -> Mapping[int, float]:
-    """Fraction of distinct words that each headline shares with the title, by element, in reading order.
+def _headlines(page: Page, *names: str) -> Iterator[tuple[int, float]]:
+    """Yield headlines of some names, each with the fraction of its distinct words that the title has, in reading order.
 
     Of a headline, which may hold others, 20 blocks of 200 characters are read; it needs 3 different words.
     """
     title, texts = frozenset(WORD.findall(page.title.lower())), page.block_texts()
-    fractions: dict[int, float] = {}
-    for element in elements_with_names(page, "h1", "h2", "h3"):
+    for element in elements_with_names(page, *names):
         begin, end = page.block_begin[element], page.block_end[element]
         text = " ".join([text[:200] for text in texts[begin : min(end, begin + 20)]])
         words = frozenset(WORD.findall(text.lower()))
         if len(words) >= 3:
-            fractions[element] = len(words & title) / len(words)
-    return fractions
+            yield element, len(words & title) / len(words)
 
 
 def _other_articles(page: Page, articles: Integers, headlines: Mapping[int, float]) -> Flags:

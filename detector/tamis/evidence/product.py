@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 _PRODUCT_POSSIBLE: Final = attribute_predicate("content", "itemtype", parts=("product",))
 _PRODUCT: Final = re.compile(r"(?i)(?:og:)?product(?:\.item)?|https?://schema\.org/(?:individual)?product/?")
 _PRODUCT_FACT: Final = re.compile(r"\b(?:price|priceCurrency|availability|sku|brand)\b")
-_PRICE: Final = re.compile(
-    r"(?:[$€£¥₹₽₩₺₴₪]|\b(?:USD|EUR|GBP|CHF|Rs)\.?)\s?\d"
-    r"|\d\s?(?:[$€£¥₹₽₩₺₴₪]|USD|EUR|GBP|CHF|kr\b|zł|Kč|Ft\b|лв|руб|грн|円|元)"
+_PRICE: Final = re.compile(  # a single set that every match begins in is searched fast
+    r"[$€£¥₹₽₩₺₴₪DRPFs\d](?:(?:(?<=[$€£¥₹₽₩₺₴₪])|(?:(?<=\b(?:USD|EUR|GBP|CHF))|(?<=\bRs))\.?)\s?\d"
+    r"|(?<=\d)\s?(?:[$€£¥₹₽₩₺₴₪]|USD|EUR|GBP|CHF|kr\b|zł|Kč|Ft\b|лв|руб|грн|円|元))"
 )
 _STOCK: Final = re.compile(
     r"\b(?:(?:in|out of|low) stock|sold out|auf lager|lieferbar|ausverkauft|en stock|rupture|agotado|disponib|esgotado"

@@ -73,7 +73,6 @@ def shown_by_scripts(draft: Draft, seen: Flags) -> Flags | None:
     return None if (found & seen).any() else found
 
 
-@cached_on_page
 def stated_blocks(page: Page) -> Flags | None:
     """bool[m], the blocks that a page states to be its subject; ``None`` if there are none, as on most pages."""
     marked = _marked_elements(page)

@@ -454,8 +454,9 @@ def _visible_facts(page: Page, known: Facts, common: SiteFacts) -> Facts:
 
 
 def declared_offers(page: Page) -> list[dict[str, Any]]:
-    """Offers that a page declares, of all its sources."""
-    return [offer for read_facts in SOURCES.values() for offer in read_facts(page).get("offers", ())]
+    """Offers that a page declares, of all sources that may have some."""
+    sources = (json_ld_facts, _opengraph_facts, _microdata_facts)
+    return [offer for read_facts in sources for offer in read_facts(page).get("offers", ())]
 
 
 def _read_metas(metas: dict[str, list[str]], names_of_facts: dict[str, str]) -> dict[str, str | None]:

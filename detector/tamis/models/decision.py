@@ -202,7 +202,7 @@ def _address_inputs(url: str) -> Sequence[float]:
     digits, end = sum(map(str.isdigit, path)), path.rstrip("/").rpartition("/")[2]
     numbers = path.count("/"), query != "", log1p(digits), log1p(len(path)), end.count("-"), path == ""
     lowered = url.lower()
-    return [*numbers, *(pattern.search(lowered) is not None for pattern in _IN_ADDRESS.values())]
+    return [*numbers, *[pattern.search(lowered) is not None for pattern in _IN_ADDRESS.values()]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

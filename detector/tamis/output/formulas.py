@@ -47,7 +47,6 @@ _CONTAINER: Final = token_pattern(
 )
 _SCRIPTS: Final = attribute_predicate("type", parts=("math/tex",))
 _PICTURES: Final = attribute_predicate("class", "src", parts=("latex", "mwe-math", "emoji", "smil", "mathjax", "katex"))
-_POSSIBLE: Final = frozenset({_CLASSES, _SCRIPTS, _PICTURES})
 _RENDERER: Final = re.compile("mathjax|katex", re.IGNORECASE)
 _TEX_CONTAINER: Final = token_pattern("math-container", "arithmatex", "math (?:inline|display)")
 _DOLLARS: Final = re.compile(  # of MathJax, of KaTeX
@@ -107,7 +106,7 @@ class Formulas:
 def find_formulas(page: Page) -> Formulas:
     """Find the formulas of a page; most pages have none."""
     table, custom, nothing = page.attributes, page.unknown_names, Formulas({}, {}, np.zeros(page.n, bool))
-    is_marked = not (_POSSIBLE.isdisjoint(table.matches) and table.names.keys().isdisjoint(_TEX_ATTRIBUTES))
+    is_marked = any(map(table.matching, (_CLASSES, _SCRIPTS, _PICTURES))) or table.names.keys() & _TEX_ATTRIBUTES
     if not (is_marked or "math" in page.tag_names or "mjx-container" in custom.values()):
         return nothing
     emoji = [index for index, value in table.matching(_PICTURES) if _EMOJI.search(value) and "/" not in value]

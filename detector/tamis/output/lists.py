@@ -24,7 +24,6 @@ _MAX_ROMAN: Final = 3_999
 _MAX_DIGITS: Final = 9  # of a number in Markdown
 
 
-@cached_on_page
 def lettered_labels(page: Page) -> dict[int, str]:
     """The labels of list items that are no numbers."""
     types = page.attributes.first_index_by_value("type") if "ol" in page.tag_names else ()

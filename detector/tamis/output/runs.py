@@ -67,7 +67,6 @@ def tex_in_text(page: Page) -> dict[int, list[str | Formula]]:
     return split_runs_with_tex(page, run_rewrites(page))
 
 
-@cached_on_page
 def empty_runs(page: Page) -> list[int]:
     """Runs of which nothing is written."""
     return [run for run, text in run_rewrites(page).items() if not text]
@@ -89,7 +88,7 @@ def run_rewrites(page: Page) -> dict[int, str]:
     for run in page.has_unseen.nonzero()[0].tolist():
         seen = UNSEEN_CHARACTERS.sub("", run_text(page, run, rewrites))
         rewrites[run] = seen if RIGHT_TO_LEFT.search(seen) else DIRECTION_MARKS.sub("", seen)
-    if np.count_nonzero(code_blocks(page)) and b"\xa0" in page.utf8:  # maybe of another character
+    if b"\xa0" in page.utf8 and np.count_nonzero(code_blocks(page)):  # maybe of another character
         for run in in_code_blocks(page).take(page.run_node).nonzero()[0].tolist():
             if "\xa0" in (text := run_text(page, run, rewrites)):
                 rewrites[run] = text.replace("\xa0", " ")
@@ -118,7 +117,7 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
     """
     table, formulas = page.attributes, find_formulas(page)
     found = labelled(page, table.elements_matching(_PLACES), _SIGNS) + beside_code(page)
-    if _CLASSES in table.matches:
+    if table.matching(_CLASSES):
         found += table.elements_matching(_CLASSES, _WIKI_LINK)
         found += _second_dates(page, table.elements_matching(_CLASSES, _UPDATED))
     found += elements_with_names(page, "video", "audio")

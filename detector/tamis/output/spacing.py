@@ -62,7 +62,7 @@ def _beside_elements(page: Page, touches: Flags) -> list[int]:
     borders = [(run, one, other) for run, one, other in borders if one >= 0 and other >= page.end[one]]
     if borders and (whole := elements_with_names(page, *_WHOLE)):
         is_whole = within(page, as_mask(page, whole)).take(page.run_node)
-        borders = [border for border in borders if not is_whole[border[0] - 1 : border[0] + 1].any()]
+        borders = [border for border in borders if not (is_whole[border[0] - 1] or is_whole[border[0]])]
     borders_of_words = [border for border in borders if _begins_word(page, border[0], is_apart=True)]
     joined = set()
     if unsure := [border for border in borders_of_words if not _begins_word(page, border[0], is_apart=False)]:
@@ -123,7 +123,7 @@ def _count_fields(page: Page, parent: int, joints: int) -> int:
     """Number of elements with text that an element holds, if nothing is between them; 0 otherwise."""
     count, child, own = 0, parent + 1, slice(page.run_begin[parent], page.run_end[parent])
     while child < page.end[parent] and count <= joints + 1:
-        count += int(page.is_nonblank[page.run_begin[child] : page.run_end[child]].any())
+        count += bool(np.count_nonzero(page.is_nonblank[page.run_begin[child] : page.run_end[child]]))
         child = int(page.end[child])
     characters = int(page.run_offset[own.stop] - page.run_offset[own.start])
     is_mixed = bool((page.is_nonblank[own] & (page.run_node[own] == parent)).any())

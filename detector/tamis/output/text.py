@@ -42,7 +42,7 @@ _ROWS_AND_CELLS: Final = tag_set("tr", "td", "th")
 def text_of_blocks(page: Page, kept: Flags, hidden: Flags | None = None) -> str:
     """Plain text of some blocks (bool[m]) without hidden runs (bool[r])."""
     text, paragraphs, elements = _write(page, kept, hidden)
-    parts, end_of_last = list[str](), 0
+    parts, end_of_last = [""], 0
     for begin, end, table in _tables(page, text, paragraphs, elements):
         parts += text[end_of_last:begin].decode(), table
         end_of_last = end
@@ -80,13 +80,12 @@ def _write(page: Page, kept: Flags, hidden: Flags | None) -> tuple[bytes, NDArra
 def _raised_texts(page: Page, runs: Flags) -> dict[int, str]:
     """Text of raised and lowered runs, by run: where an element holds digits and signs only, in characters for them."""
     found: dict[int, str] = {}
-    rewrites, in_code = run_rewrites(page), in_code_blocks(page)
     for name, signs in RAISED.items():
         for element in elements_with_names(page, name):
             inside = range(page.run_begin[element], page.run_end[element])
-            if in_code[element] or len(inside) > _MAX_RAISED:
+            if in_code_blocks(page)[element] or len(inside) > _MAX_RAISED:
                 continue
-            texts = {run: run_text(page, run, rewrites) for run in inside if runs[run]}
+            texts = {run: run_text(page, run, run_rewrites(page)) for run in inside if runs[run]}
             if RAISED_SIGNS.issuperset("".join("".join(texts.values()).split())):
                 found |= {run: text.translate(signs) for run, text in texts.items()}
     return found
@@ -150,10 +149,8 @@ def block_texts(page: Page, hidden: Flags | None = None) -> list[str]:
     rewrites = run_rewrites(page)
     if hidden is not None:
         rewrites = rewrites | dict.fromkeys(hidden.nonzero()[0].tolist(), "")
-    if not (rewrites and page.m):
-        return page.block_texts()
-    lines: str = core.block_texts(page.arrays, rewrites)
-    return lines.split("\n")
+    texts: list[str] = core.block_texts(page.arrays, rewrites, page.block_texts())
+    return texts
 
 
 def shown_texts(page: Page, hidden: Flags | None = None) -> list[str]:

@@ -11,7 +11,7 @@ from array import array
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
@@ -57,7 +57,7 @@ def attribute_predicate(*names: str, parts: Sequence[str]) -> int:
 
 def token_pattern(*names: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
     """Pattern that finds a token, such as a class, in a value of several; each name is a regular expression."""
-    return re.compile(rf"(?:^|\s)(?:{'|'.join(names)})(?:$|\s)", flags)
+    return re.compile(rf"(?<!\S)(?:{'|'.join(names)})(?!\S)", flags)
 
 
 @lru_cache(maxsize=1)
@@ -187,20 +187,9 @@ class AttributeTable:
             self._by_value[name] = core.values_of_name(self.arrays, self.names[name])
         return self._by_value[name]
 
-    @property
-    def matches(self) -> dict[int, Matches]:
-        """First indices and values of the attributes that match each predicate; it lacks those that none matches."""
-        number = len(_predicates)
-        if self._evaluated < number:
-            self._matches = self._match(*_predicate_tables(number))
-            self._evaluated = number  # once complete, as other threads may read them
-        return self._matches
-
     def _match(self, name_bits: dict[str, int], parts: bytes, part_bits: NDArray[np.uint32]) -> dict[int, Matches]:
         """Evaluate predicates that are given as by :func:`_predicate_tables`."""
-        bits_of_names = array("I", bytes(4 * len(self.names)))
-        for name in name_bits.keys() & self.names.keys():
-            bits_of_names[self.names[name]] = name_bits[name]
+        bits_of_names = array("I", map(name_bits.get, self.names, repeat(0)))
         matches: dict[int, Matches] = core.match_predicates(self.arrays, bits_of_names, parts, part_bits)
         return matches
 
@@ -219,12 +208,16 @@ class AttributeTable:
 
     def matching(self, predicate: int) -> Matches:
         """First indices and values of the distinct attributes that match a predicate."""
-        return self.matches.get(predicate, [])
+        if predicate >= self._evaluated:
+            number = len(_predicates)
+            self._matches = self._match(*_predicate_tables(number))
+            self._evaluated = number  # once complete, as other threads may read them
+        return self._matches.get(predicate, [])
 
     def elements_matching(self, predicate: int, pattern: re.Pattern[str] | None = None) -> list[int]:
         """Elements, in document order, with an attribute that matches a predicate, and whose value a pattern finds."""
-        found = self.matches.get(predicate)
-        if found is None:  # as on most pages, for most predicates
+        found = self.matching(predicate)
+        if not found:  # as on most pages, for most predicates
             return []
         return self.elements_with([index for index, value in found if pattern is None or pattern.search(value)])
 

@@ -277,7 +277,7 @@ class Page:
     @cached_property
     def block_lines(self) -> str:
         """The block texts joined by line feeds; no block text contains one."""
-        lines: str = core.block_texts(self.arrays, {})
+        lines: str = core.block_texts(self.arrays)
         return lines
 
     def attribute(self, name: str) -> dict[int, str]:

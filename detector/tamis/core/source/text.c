@@ -222,8 +222,17 @@ int borrow_texts(PyObject *texts, Py_ssize_t count, Span **spans, size_t *size)
     return 1;
 }
 
-/* Returns the length written, or -1 where blocks or runs do not follow each other. `to` holds a byte more for each block than
-   the page and the texts of runs have. */
+static int is_changed(const PageArrays *page, const Span *texts, Py_ssize_t block)
+{
+    int32_t run = page->block_run_begin[block];
+    while (run < page->block_run_end[block] && texts[run].begin == NULL) {
+        run++;
+    }
+    return run < page->block_run_end[block];
+}
+
+/* Writes all blocks, or those that other texts of runs change. Returns the length written, or -1 where blocks or runs do not
+   follow each other. `to` holds a byte more for each block than the page and the texts of runs have. */
 static Py_ssize_t write_blocks(char *to, const PageArrays *page, const Span *texts)
 {
     char *start = to;
@@ -236,6 +245,10 @@ static Py_ssize_t write_blocks(char *to, const PageArrays *page, const Span *tex
         int is_spaced = 0;
         if (page->block_run_begin[b] < run) {
             return -1;
+        }
+        run = page->block_run_end[b];
+        if (texts != NULL && !is_changed(page, texts, b)) {
+            continue;
         }
         for (run = page->block_run_begin[b]; run < page->block_run_end[b]; run++) {
             int is_other = texts != NULL && texts[run].begin != NULL;
@@ -255,18 +268,24 @@ static Py_ssize_t write_blocks(char *to, const PageArrays *page, const Span *tex
     return to - start;
 }
 
-/* block_texts(page, texts by run of what is not written as it stands) -> str, a line per block */
+/* block_texts(page) -> str, a line per block
+   block_texts(page, texts by run of what is not written as it stands, the texts of blocks as it stands: list) -> this list, changed */
 PyObject *core_block_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PageArrays page;
     SCOPED(free_memory) Span *texts = NULL;
     SCOPED(free_memory) char *written = NULL;
-    PyObject *texts_of_runs;
-    Py_ssize_t length;
+    PyObject *texts_of_runs = NULL, *list = NULL;
+    Py_ssize_t length, b;
     size_t size = 0;
-    if (!PyArg_ParseTuple(arguments, "O&O", in_page, &page, &texts_of_runs)
-        || !borrow_texts(texts_of_runs, page.r, &texts, &size)) {
+    const char *line, *end;
+    if (!PyArg_ParseTuple(arguments, "O&|OO!", in_page, &page, &texts_of_runs, &PyList_Type, &list)
+        || !check_arrays((list == NULL) == (texts_of_runs == NULL) && (list == NULL || PyList_Size(list) == page.m))
+        || (list != NULL && !borrow_texts(texts_of_runs, page.r, &texts, &size))) {
         return NULL;
+    }
+    if (list != NULL && texts == NULL) {
+        return Py_NewRef(list);
     }
     if ((written = malloc(size + (size_t)(page.text.end - page.text.begin) + (size_t)page.m + 1)) == NULL) {
         return PyErr_NoMemory();
@@ -277,7 +296,16 @@ PyObject *core_block_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
     if (!check_arrays(length >= 0)) {
         return NULL;
     }
-    return PyUnicode_DecodeUTF8(written, length ? length - 1 : 0, "strict"); /* without the last line feed */
+    for (b = 0, line = written; list != NULL && line < written + length; b++) {
+        if (is_changed(&page, texts, b)) {
+            end = memchr(line, '\n', (size_t)(written + length - line));
+            if (PyList_SetItem(list, b, PyUnicode_DecodeUTF8(line, end - line, "strict")) < 0 || PyErr_Occurred()) {
+                return NULL;
+            }
+            line = end + 1;
+        }
+    }
+    return list ? Py_NewRef(list) : PyUnicode_DecodeUTF8(written, length ? length - 1 : 0, "strict"); /* no line feed at the end */
 }
 
 int lower_ascii(unsigned char *to, Span text)
