@@ -11,9 +11,6 @@
 /* Incremented with every change of a signature; tamis.core expects the same number. */
 #define CORE_VERSION 46
 
-/* Of the core alone, so that it is found without a look-up. */
-#define HIDDEN __attribute__((visibility("hidden")))
-
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
 
@@ -80,7 +77,7 @@ static inline int is_space(int c)
 
 /* Hash tables have open addressing, and a secret seed, so that no page can provoke collisions. */
 
-extern uint64_t core_seed HIDDEN;
+extern uint64_t core_seed;
 
 /* The number of slots for up to `keys` keys, a power of two. */
 static inline size_t slots_for(size_t keys)
@@ -262,7 +259,7 @@ typedef struct {
     Py_ssize_t tags; /* of each table by tag */
 } Tables;
 
-extern Tables core_tables HIDDEN;
+extern Tables core_tables;
 
 /* Whether tables are set that a function needs; sets a RuntimeError if not. */
 int check_tables(int are_set);
