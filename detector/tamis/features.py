@@ -196,5 +196,5 @@ def page_arguments(page: Page, tables: TokenTables) -> tuple[object, ...]:
     title = "".join([f"{word}\n" for word in dict.fromkeys(_WORD.findall(page.title.lower()))])
     uses = bytes(map(_USES.get, attributes.names, repeat(0)))
     return (
-        page.arrays, page.block_lines, title, uses, tables.words, tables.names,
+        page.arrays, page.block_utf8, title, uses, tables.words, tables.names,
     )  # fmt: skip

@@ -152,8 +152,8 @@ def block_texts(page: Page, hidden: Flags | None = None) -> list[str]:
         rewrites = rewrites | dict.fromkeys(hidden.nonzero()[0].tolist(), "")
     if not (rewrites and page.m):
         return page.block_texts()
-    lines: str = core.block_texts(page.arrays, rewrites)
-    return lines.split("\n")
+    lines: bytes = core.block_texts(page.arrays, rewrites)
+    return lines.decode().split("\n")
 
 
 def shown_texts(page: Page, hidden: Flags | None = None) -> list[str]:

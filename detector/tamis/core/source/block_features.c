@@ -279,19 +279,21 @@ static int fit(const Features *f)
 
 int features_read(Features *f)
 {
-    size_t characters;
-    if (!in_text(f->block_lines, &f->lines) || !check_arrays(fit(f))) {
+    size_t characters = (size_t)(f->lines.end - f->lines.begin);
+    PyObject *text;
+    if (!check_arrays(fit(f))) {
         return -1;
     }
-    characters = (size_t)(f->lines.end - f->lines.begin);
     if ((f->small = malloc(characters + 1)) == NULL) {
         PyErr_NoMemory();
         return -1;
     }
     f->lowered = (Span){f->small, f->small + characters};
-    if (!lower_ascii(f->small, f->lines)
-        && ((f->lower = PyObject_CallMethod(f->block_lines, "lower", NULL)) == NULL || !in_text(f->lower, &f->lowered))) {
-        return -1;
+    if (!lower_ascii(f->small, f->lines)) {
+        text = decoded(f->lines);
+        f->lower = text ? PyObject_CallMethod(text, "lower", NULL) : NULL;
+        Py_XDECREF(text);
+        return f->lower != NULL && in_text(f->lower, &f->lowered) ? 0 : -1;
     }
     return 0;
 }

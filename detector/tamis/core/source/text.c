@@ -255,7 +255,7 @@ static Py_ssize_t write_blocks(char *to, const PageArrays *page, const Span *tex
     return to - start;
 }
 
-/* block_texts(page, texts by run of what is not written as it stands) -> str, a line per block */
+/* block_texts(page, texts by run of what is not written as it stands) -> bytes, a line per block */
 PyObject *core_block_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PageArrays page;
@@ -277,7 +277,7 @@ PyObject *core_block_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
     if (!check_arrays(length >= 0)) {
         return NULL;
     }
-    return PyUnicode_DecodeUTF8(written, length ? length - 1 : 0, "strict"); /* without the last line feed */
+    return PyBytes_FromStringAndSize(written, length ? length - 1 : 0); /* without the last line feed */
 }
 
 int lower_ascii(unsigned char *to, Span text)
