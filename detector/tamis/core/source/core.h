@@ -203,6 +203,24 @@ static inline uint32_t next_character(const unsigned char **at, const unsigned c
     return code;
 }
 
+#define EACH(byte) (0x0101010101010101u * (byte)) /* of eight */
+
+/* Where the ASCII that a text begins with ends. */
+static inline const unsigned char *skip_ascii(Span text)
+{
+    uint64_t eight;
+    for (; text.end - text.begin >= 8; text.begin += 8) {
+        memcpy(&eight, text.begin, 8);
+        if (eight &= EACH(0x80)) {
+            return text.begin + __builtin_ctzll(eight) / 8; /* the first byte is the lowest */
+        }
+    }
+    while (text.begin < text.end && *text.begin < 0x80) {
+        text.begin++;
+    }
+    return text.begin;
+}
+
 static inline double smaller(double a, double b)
 {
     return a < b ? a : b;
