@@ -3,13 +3,13 @@
 
 /* ---- Elements, and what their attributes say */
 
-double features_logarithms[LOGARITHMS];
+float features_logarithms[LOGARITHMS];
 
 void core_prepare_features(void)
 {
     int i;
     for (i = 0; i < LOGARITHMS; i++) {
-        features_logarithms[i] = log1p(i);
+        features_logarithms[i] = (float)log1p(i);
     }
 }
 
@@ -301,7 +301,7 @@ int features_read(Features *f)
 int features_measure(Features *f)
 {
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, more = n > m ? n : m;
-    SCOPED(free_memory) uint64_t *keys = calloc(more + 1, sizeof(uint64_t) + sizeof(int32_t));
+    SCOPED(free_memory) uint64_t *keys = malloc((more + 1) * (sizeof(uint64_t) + sizeof(int32_t)));
     int32_t *first = (int32_t *)(void *)(keys + more + 1);
     Py_ssize_t regions;
     if (keys == NULL || allocate(f) < 0 || read_names(f) < 0) {

@@ -169,10 +169,10 @@ static inline int in_heading(const Features *f, Py_ssize_t block)
 }
 
 #define LOGARITHMS 4096
-extern double features_logarithms[LOGARITHMS];
+extern float features_logarithms[LOGARITHMS];
 
 /* log(1 + x); tabulated for small integers. */
-static inline double log_of(double x)
+static inline float log_of(double x)
 {
     if (x >= 0 && x < LOGARITHMS) {
         int whole = (int)x;
@@ -180,7 +180,7 @@ static inline double log_of(double x)
             return features_logarithms[whole];
         }
     }
-    return log(1 + x); /* in single precision the same as log1p, which takes longer */
+    return (float)log(1 + x); /* in single precision the same as log1p, which takes longer */
 }
 
 /* Read the leading words of each block, MAX_WORDS at most, and count the title's words in it: the first 64 of them count. */
