@@ -84,13 +84,14 @@ def build(root: Path) -> Path:
             super().build_extensions()
 
     sources = root / FOLDER / "source"
+    # Sums as numpy has them; comparisons of numbers that make vectors; and no look-up of what only the core has.
+    flags = ["-O3", "-fno-strict-aliasing", "-ffp-contract=off", "-fno-trapping-math", "-fvisibility=hidden"]
     extension = Extension(
         "_compiled",
         sources=sorted(map(str, sources.glob("*.c"))),
         include_dirs=[str(sources)],
         define_macros=[("Py_LIMITED_API", STABLE_ABI[0])] if is_abi_stable() else [],
-        # Sums as numpy has them; and comparisons of numbers that make vectors.
-        extra_compile_args=["-O3", "-fno-strict-aliasing", "-ffp-contract=off", "-fno-trapping-math"],
+        extra_compile_args=flags,
         libraries=["m"],
         py_limited_api=is_abi_stable(),
     )

@@ -197,4 +197,4 @@ def page_arguments(page: Page, tables: TokenTables) -> tuple[object, ...]:
     attributes = page.attributes
     title = "".join([f"{word}\n" for word in dict.fromkeys(_WORD.findall(page.title.lower()))])
     uses = bytes(map(_USES.get, attributes.names, repeat(0)))
-    return page.arrays, page.block_lines, title, uses, tables.words, tables.names
+    return page.arrays, page.block_utf8, title, uses, tables.words, tables.names

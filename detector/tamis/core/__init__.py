@@ -13,7 +13,7 @@ __all__ = ["core"]
 
 _HOW: Final = "reinstall it: pip install --force-reinstall tamis (from source: a C compiler, or pip install ziglang)"
 
-VERSION: Final = 50
+VERSION: Final = 51
 """Version of the functions that are called here; ``core.h`` has the same number."""
 
 

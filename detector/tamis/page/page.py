@@ -277,7 +277,12 @@ class Page:
     @cached_property
     def block_lines(self) -> str:
         """The block texts joined by line feeds; no block text contains one."""
-        lines: str = core.block_texts(self.arrays)
+        return self.block_utf8.decode()
+
+    @cached_property
+    def block_utf8(self) -> bytes:
+        """The same in UTF-8."""
+        lines: bytes = core.block_texts(self.arrays)
         return lines
 
     def attribute(self, name: str) -> dict[int, str]:

@@ -3,13 +3,13 @@
 
 /* ---- Elements, and what their attributes say */
 
-double features_logarithms[LOGARITHMS];
+float features_logarithms[LOGARITHMS];
 
 void core_prepare_features(void)
 {
     int i;
     for (i = 0; i < LOGARITHMS; i++) {
-        features_logarithms[i] = log1p(i);
+        features_logarithms[i] = (float)log1p(i);
     }
 }
 
@@ -281,19 +281,21 @@ static int fit(const Features *f)
 
 int features_read(Features *f)
 {
-    size_t characters;
-    if (!in_text(f->block_lines, &f->lines) || !check_arrays(fit(f))) {
+    size_t characters = (size_t)(f->lines.end - f->lines.begin);
+    PyObject *text;
+    if (!check_arrays(fit(f))) {
         return -1;
     }
-    characters = (size_t)(f->lines.end - f->lines.begin);
     if ((f->small = malloc(characters + 1)) == NULL) {
         PyErr_NoMemory();
         return -1;
     }
     f->lowered = (Span){f->small, f->small + characters};
-    if (!lower_ascii(f->small, f->lines)
-        && ((f->lower = PyObject_CallMethod(f->block_lines, "lower", NULL)) == NULL || !in_text(f->lower, &f->lowered))) {
-        return -1;
+    if (!lower_ascii(f->small, f->lines)) {
+        text = decoded(f->lines);
+        f->lower = text ? PyObject_CallMethod(text, "lower", NULL) : NULL;
+        Py_XDECREF(text);
+        return f->lower != NULL && in_text(f->lower, &f->lowered) ? 0 : -1;
     }
     return 0;
 }
@@ -301,7 +303,7 @@ int features_read(Features *f)
 int features_measure(Features *f)
 {
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, more = n > m ? n : m;
-    SCOPED(free_memory) uint64_t *keys = calloc(more + 1, sizeof(uint64_t) + sizeof(int32_t));
+    SCOPED(free_memory) uint64_t *keys = malloc((more + 1) * (sizeof(uint64_t) + sizeof(int32_t)));
     int32_t *first = (int32_t *)(void *)(keys + more + 1);
     Py_ssize_t regions;
     if (keys == NULL || allocate(f) < 0 || read_names(f) < 0) {

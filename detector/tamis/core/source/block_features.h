@@ -73,7 +73,7 @@ enum { USES, WORD_ODDS, NAME_ODDS, BORROWED };
 typedef struct {
     PageArrays page;
     Array arrays[BORROWED];
-    PyObject *block_lines, *lower; /* texts of the blocks; the same in lower case, if that needs Python */
+    PyObject *lower;            /* the lines in lower case, if that needs Python */
     Span title, lines, lowered;
     double title_words;         /* distinct ones */
     double total[COUNTS];       /* of the page, at least 1 */
@@ -100,11 +100,11 @@ typedef struct {
 } Features;
 
 /* The first argument of what takes a page for its features, a tuple from tamis.features.page_arguments: page, lines (texts
-   of the blocks, with line feeds between them), title (its different words in lower case, with a line feed after each), uses:
-   uint8[names] (bits of each name of attributes), word_odds: float32[TABLE_SIZE], name_odds: float32[TABLE_SIZE] */
-#define PAGE_FORMAT "(O&UO&O&O&O&)"
+   of the blocks in UTF-8, with line feeds between them), title (its different words in lower case, with a line feed after
+   each), uses: uint8[names] (bits of each name of attributes), word_odds: float32[TABLE_SIZE], name_odds: float32[TABLE_SIZE] */
+#define PAGE_FORMAT "(O&O&O&O&O&O&)"
 #define PAGE_ARGUMENTS(f) \
-    in_page, &(f)->page, &(f)->block_lines, in_text, &(f)->title, in_1, &(f)->arrays[USES], in_4, &(f)->arrays[WORD_ODDS], \
+    in_page, &(f)->page, in_bytes, &(f)->lines, in_text, &(f)->title, in_1, &(f)->arrays[USES], in_4, &(f)->arrays[WORD_ODDS], \
         in_4, &(f)->arrays[NAME_ODDS]
 
 /* Read what needs the lock of a page whose arguments were parsed; 0, or -1 with an exception set. */
@@ -169,10 +169,10 @@ static inline int in_heading(const Features *f, Py_ssize_t block)
 }
 
 #define LOGARITHMS 4096
-extern double features_logarithms[LOGARITHMS];
+extern float features_logarithms[LOGARITHMS];
 
 /* log(1 + x); tabulated for small integers. */
-static inline double log_of(double x)
+static inline float log_of(double x)
 {
     if (x >= 0 && x < LOGARITHMS) {
         int whole = (int)x;
@@ -180,7 +180,7 @@ static inline double log_of(double x)
             return features_logarithms[whole];
         }
     }
-    return log(1 + x); /* in single precision the same as log1p, which takes longer */
+    return (float)log(1 + x); /* in single precision the same as log1p, which takes longer */
 }
 
 /* Read the leading words of each block, MAX_WORDS at most, and count the title's words in it: the first 64 of them count. */

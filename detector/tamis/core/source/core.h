@@ -9,10 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; tamis.core expects the same number. */
-#define CORE_VERSION 50
-
-/* Of the core alone, so that it is found without a look-up. */
-#define HIDDEN __attribute__((visibility("hidden")))
+#define CORE_VERSION 51
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -99,7 +96,7 @@ static inline int is_space(int c)
 
 /* Hash tables have open addressing, and a secret seed, so that no page can provoke collisions. */
 
-extern uint64_t core_seed HIDDEN;
+extern uint64_t core_seed;
 
 /* The number of slots for up to `keys` keys, a power of two. */
 static inline size_t slots_for(size_t keys)
@@ -225,6 +222,24 @@ static inline uint32_t next_character(const unsigned char **at, const unsigned c
     return code;
 }
 
+#define EACH(byte) (0x0101010101010101u * (byte)) /* of eight */
+
+/* Where the ASCII that a text begins with ends. */
+static inline const unsigned char *skip_ascii(Span text)
+{
+    uint64_t eight;
+    for (; text.end - text.begin >= 8; text.begin += 8) {
+        memcpy(&eight, text.begin, 8);
+        if (eight &= EACH(0x80)) {
+            return text.begin + __builtin_ctzll(eight) / 8; /* the first byte is the lowest */
+        }
+    }
+    while (text.begin < text.end && *text.begin < 0x80) {
+        text.begin++;
+    }
+    return text.begin;
+}
+
 static inline double smaller(double a, double b)
 {
     return a < b ? a : b;
@@ -281,7 +296,7 @@ typedef struct {
     Py_ssize_t tags; /* of each table by tag */
 } Tables;
 
-extern Tables core_tables HIDDEN;
+extern Tables core_tables;
 
 /* Whether tables are set that a function needs; sets a RuntimeError if not. */
 int check_tables(int are_set);

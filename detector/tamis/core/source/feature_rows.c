@@ -52,7 +52,7 @@ static void write_wording(const Features *f, Py_ssize_t b, float *row)
     Py_ssize_t node = page->block_node[b];
     uint64_t left;
     int k;
-    row[0] = (float)log_of((double)count_of(f, b, CHARACTERS));
+    row[0] = log_of((double)count_of(f, b, CHARACTERS));
     row[1] = block->known[0];
     row[2] = (float)smaller(characters / words, 20);
     row[3] = block->known[1];
@@ -61,8 +61,8 @@ static void write_wording(const Features *f, Py_ssize_t b, float *row)
     }
     row[9] = (float)smaller(commas / words, 2);
     row[10] = block->known[2];
-    row[11] = (float)log_of(commas);
-    row[12] = (float)log_of(ends);
+    row[11] = log_of(commas);
+    row[12] = log_of(ends);
     for (k = 0; k < BORDERS; k++) {
         row[FIRST_BORDER + k] = (float)(block->borders >> k & 1);
     }
@@ -74,10 +74,10 @@ static void write_wording(const Features *f, Py_ssize_t b, float *row)
     }
     row += GROUPS;
     row[0] = f->elements[f->blocks[b].owner].hidden;
-    row[1] = (float)log_of(page->depth[f->blocks[b].owner]);
-    row[2] = (float)log_of(f->tag_sums[(Py_ssize_t)page->end[node] * COUNTED_SETS + IS_LINK]
+    row[1] = log_of(page->depth[f->blocks[b].owner]);
+    row[2] = log_of(f->tag_sums[(Py_ssize_t)page->end[node] * COUNTED_SETS + IS_LINK]
                                  - f->tag_sums[node * COUNTED_SETS + IS_LINK]);
-    row[3] = (float)log_of(block->repeats);
+    row[3] = log_of(block->repeats);
     row[4] = (float)((double)block->overlap / larger(f->title_words, 1));
     row[5] = (float)((double)block->overlap / words);
 }
@@ -99,7 +99,7 @@ static double text_before(const Features *f, Py_ssize_t b)
 /* The logarithm of a distance, below 0 backwards. */
 static float signed_log(double distance)
 {
-    return (float)(distance < 0 ? -log_of(-distance) : log_of(distance));
+    return distance < 0 ? -log_of(-distance) : log_of(distance);
 }
 
 static void write_position(const Features *f, Py_ssize_t b, float *row)
@@ -109,15 +109,15 @@ static void write_position(const Features *f, Py_ssize_t b, float *row)
     double total = f->total[CHARACTERS], before = text_before(f, b), characters = (double)count_of(f, b, CHARACTERS);
     row[0] = (float)(before / total);
     row[1] = (float)((double)b / (double)m);
-    row[2] = (float)log_of(larger(total - before - characters, 0));
-    row[3] = (float)log_of(before);
+    row[2] = log_of(larger(total - before - characters, 0));
+    row[3] = log_of(before);
     row[4] = (float)(characters / total);
-    row[5] = (float)log_of((double)b);
-    row[6] = (float)log_of((double)(m - 1 - b));
+    row[5] = log_of((double)b);
+    row[6] = log_of((double)(m - 1 - b));
     row[7] = f->h1 < 0 ? NO_H1 : signed_log((double)(b - f->h1));
     row[8] = f->h1 < 0 ? NO_H1 : signed_log(before - text_before(f, f->h1));
     row[9] = (float)(f->h1_blocks < MAX_H1 ? f->h1_blocks : MAX_H1);
-    row[10] = block->last_heading < 0 ? NO_HEADING : (float)log_of((double)(b - block->last_heading));
+    row[10] = block->last_heading < 0 ? NO_HEADING : log_of((double)(b - block->last_heading));
     row[11] = (float)(block->last_long < 0 ? FARTHEST : smaller(log_of((double)(b - block->last_long)), FARTHEST));
     row[12] = (float)(block->next_long < 0 ? FARTHEST : smaller(log_of((double)(block->next_long - b)), FARTHEST));
     row[13] = (float)((double)block->long_characters / larger((double)f->blocks[m - 1].long_characters, 1));
@@ -133,7 +133,7 @@ void describe_for_neighbours(Features *f)
     for (b = 0; b < f->page.m; b++) {
         float *to = f->blocks[b].known;
         double words = (double)count_of(f, b, WORDS);
-        to[0] = (float)log_of(words);
+        to[0] = log_of(words);
         to[1] = (float)((double)count_of(f, b, LINKED) / larger((double)count_of(f, b, CHARACTERS), 1));
         to[2] = (float)smaller((double)count_of(f, b, SENTENCE_ENDS) / larger(words, 0.5), 2);
         to[3] = (float)in_heading(f, b);
@@ -155,7 +155,7 @@ static void write_neighbours(const Features *f, Py_ssize_t b, float *row)
         Py_ssize_t begin = b < windows[w] ? 0 : b - windows[w], end = m - b <= windows[w] ? m : b + windows[w] + 1;
         double words = (double)count_between(f, begin, end, WORDS);
         double characters = (double)count_between(f, begin, end, CHARACTERS);
-        row[0] = (float)log_of(words / (double)(end - begin));
+        row[0] = log_of(words / (double)(end - begin));
         row[1] = (float)((double)count_between(f, begin, end, LINKED) / larger(characters, 1));
         row[2] = (float)((double)count_between(f, begin, end, SENTENCE_ENDS) / larger(words, 1));
     }
@@ -171,18 +171,18 @@ static void describe_container(const Features *f, Py_ssize_t element, float *to)
     const int32_t *first = f->tag_sums + element * COUNTED_SETS;
     const int32_t *after = f->tag_sums + (Py_ssize_t)page->end[element] * COUNTED_SETS;
     int k;
-    to[0] = (float)log_of(characters);
+    to[0] = log_of(characters);
     to[1] = (float)(characters / f->total[CHARACTERS]);
     to[2] = (float)((double)in_subtree(f, element, LINKED) / larger(characters, 1));
     to[3] = (float)smaller((double)in_subtree(f, element, SENTENCE_ENDS) / larger(words, 1), 1);
     to[4] = (float)smaller((double)in_subtree(f, element, COMMAS) / larger(words, 1), 1);
-    to[5] = (float)log_of(held);
-    to[6] = (float)log_of(words / larger(held, 1));
-    to[7] = (float)log_of(f->elements[element].alike);
-    to[8] = (float)log_of(f->elements[element].children);
-    to[9] = (float)log_of(page->depth[element]);
+    to[5] = log_of(held);
+    to[6] = log_of(words / larger(held, 1));
+    to[7] = log_of(f->elements[element].alike);
+    to[8] = log_of(f->elements[element].children);
+    to[9] = log_of(page->depth[element]);
     for (k = 0; k < COUNTED_SETS; k++) {
-        to[10 + k] = (float)log_of(after[k] - first[k]);
+        to[10 + k] = log_of(after[k] - first[k]);
     }
 }
 
@@ -223,15 +223,15 @@ typedef struct {
 static void describe_region(const Region *region, double page_characters, double m, float *to)
 {
     double number = (double)region->number, words = (double)region->words, mean = words / number;
-    to[0] = (float)log_of(number);
-    to[1] = (float)log_of(mean);
+    to[0] = log_of(number);
+    to[1] = log_of(mean);
     to[2] = (float)((double)region->linked / larger((double)region->characters, 1));
     to[3] = (float)((double)region->ends / larger(words, 1));
     to[4] = (float)((double)region->characters / page_characters);
     to[5] = (float)((double)(region->last - region->first + 1) / number);
     to[6] = (float)((double)region->first / m);
     to[7] = (float)((double)region->last / m);
-    to[8] = (float)log_of(sqrt(larger(region->squares / number - mean * mean, 0)));
+    to[8] = log_of(sqrt(larger(region->squares / number - mean * mean, 0)));
     to[9] = (float)((double)region->repeated / number);
 }
 
@@ -304,14 +304,14 @@ void features_of_page(const Features *f, double *to)
             }
         }
     }
-    to[0] = (float)log_of((double)words);
-    to[1] = (float)log_of((double)page->m);
-    to[2] = (float)log_of((double)page->n);
-    to[3] = (float)log_of((double)longest);
-    to[4] = (float)log_of((double)alike);
-    to[5] = (float)log_of((double)number_long);
+    to[0] = log_of((double)words);
+    to[1] = log_of((double)page->m);
+    to[2] = log_of((double)page->n);
+    to[3] = log_of((double)longest);
+    to[4] = log_of((double)alike);
+    to[5] = log_of((double)number_long);
     for (k = 0; k < 10; k++) {
-        to[6 + k] = (float)log_of((double)tags[counted[k]]);
+        to[6 + k] = log_of((double)tags[counted[k]]);
     }
     to[16] = (float)(f->total[LINKED] / f->total[CHARACTERS]);
     to[17] = (float)(f->total[SENTENCE_ENDS] / f->total[WORDS]);

@@ -119,12 +119,8 @@ static int read_libxml2_attributes(Flat *flat, const Node *element)
 
 static int is_nonblank(Span text)
 {
-    while (text.begin < text.end) {
-        if (!(next_property(&text) & WHITE_SPACE)) {
-            return 1;
-        }
-    }
-    return 0;
+    skip_white_space(&text, text.end - text.begin);
+    return text.begin < text.end;
 }
 
 /* Whether the text that begins an element is not blank. */
@@ -147,31 +143,11 @@ static int is_in_word(const unsigned char *at, const unsigned char *end)
     return !((next_property(&before) | next_property(&after)) & WHITE_SPACE);
 }
 
-/* By eight bytes; the last eight may overlap those before. */
-static int is_ascii(Span text)
-{
-    const unsigned char *at = text.begin;
-    uint64_t eight, any = 0;
-    for (; text.end - at > 8; at += 8) {
-        memcpy(&eight, at, 8);
-        any |= eight;
-    }
-    if (text.end - text.begin >= 8) {
-        memcpy(&eight, text.end - 8, 8);
-        any |= eight;
-        at = text.end;
-    }
-    for (; at < text.end; at++) {
-        any |= *at;
-    }
-    return (any & 0x8080808080808080u) == 0;
-}
-
 /* End the current run, if there is one. */
 static int end_run(Flat *flat)
 {
     const unsigned char *begin;
-    int64_t characters = 0;
+    int64_t characters;
     Span text;
     Run *run;
     if (flat->run_begin == flat->text.used) {
@@ -187,13 +163,9 @@ static int end_run(Flat *flat)
     run->is_nonblank = (uint8_t)is_nonblank(text);
     run->has_unseen = run->continues_word = 0;
     begin = text.begin;
-    if (is_ascii(text)) {
-        characters = text.end - begin;
-    }
-    else {
-        for (; text.begin < text.end; characters++) {
-            run->has_unseen |= (next_property(&text) & IS_UNSEEN) != 0;
-        }
+    text.begin = skip_ascii(text);
+    for (characters = text.begin - begin; text.begin < text.end; characters++) {
+        run->has_unseen |= (next_property(&text) & IS_UNSEEN) != 0;
     }
     run[1].offset = run->offset + characters;
     flat->run_begin = flat->text.used;

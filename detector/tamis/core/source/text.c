@@ -27,6 +27,7 @@ void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, uint32_t *t
         int64_t left = run_offset[i + 1] - run_offset[i];
         uint64_t mask = UINT64_MAX;
         uint32_t *to = totals + (i + 1) * columns;
+        left = skip_white_space(&text, left); /* counts for nothing, and many runs have no more */
         while (left > 0 && text.begin < text.end) {
             int64_t part = left < UINT8_MAX ? left : UINT8_MAX;
             uint64_t counts = 0;
@@ -67,8 +68,6 @@ PyObject *core_count_kinds(PyObject *Py_UNUSED(module), PyObject *arguments)
     Py_RETURN_NONE;
 }
 
-#define EACH(byte) (0x0101010101010101u * (byte)) /* of eight */
-
 static int are_eight_ascii(Span text)
 {
     uint64_t eight;
@@ -101,16 +100,11 @@ PyObject *core_count_continuations(PyObject *Py_UNUSED(module), PyObject *argume
     }
     Py_BEGIN_ALLOW_THREADS
     while (continuations >= 0) {
-        const unsigned char *at = text.begin, *next;
+        const unsigned char *at = skip_ascii(text), *next = at;
         uint32_t code;
-        for (; are_eight_ascii((Span){at, text.end}); at += 8) {
-        }
-        for (; at < text.end && *at < 0x80; at++) {
-        }
         if (at == text.end) {
             break;
         }
-        next = at;
         code = next_character(&next, text.end);
         length = next - at;
         text.begin = next;
@@ -124,27 +118,29 @@ PyObject *core_count_continuations(PyObject *Py_UNUSED(module), PyObject *argume
     return PyLong_FromSsize_t(continuations);
 }
 
-/* Whether eight bytes of ASCII follow without control characters, and without white space after a space. */
-static int are_eight_in_words(Span text)
+/* How many of the next eight bytes are ASCII without control characters, and without white space after a space. */
+static int bytes_in_words(Span text)
 {
-    uint64_t eight, next;
+    uint64_t eight, next, others;
     if (text.end - text.begin < 9) {
         return 0;
     }
     memcpy(&eight, text.begin, 8);
     memcpy(&next, text.begin + 1, 8);
-    return ((eight | next) & EACH(0x80)) == 0 && (~(eight + EACH(0x80 - ' ')) & EACH(0x80)) == 0
-        && (~(eight + EACH(0x7F - ' ')) & ~(next + EACH(0x7F - ' ')) & EACH(0x80)) == 0;
+    others = (eight | next | ~(eight + EACH(0x80 - ' ')) | (~(eight + EACH(0x7F - ' ')) & ~(next + EACH(0x7F - ' ')))) & EACH(0x80);
+    return others ? __builtin_ctzll(others) / 8 : 8; /* the first byte is the lowest; no carry reaches those before an other */
 }
 
 char *copy_words(char *to, Span *text, int64_t characters, int *is_spaced)
 {
     const unsigned char *word = NULL;
+    int64_t more;
     while (characters-- > 0 && text->begin < text->end) {
         const unsigned char *begin = text->begin;
-        if (word != NULL && characters >= 8 && are_eight_in_words(*text)) {
-            text->begin += 8;
-            characters -= 7;
+        if (word != NULL && characters > 0 && (more = bytes_in_words(*text)) > 0) {
+            more = more < characters ? more : characters; /* the last one may be a space at the end */
+            text->begin += more;
+            characters -= more - 1;
             continue;
         }
         if (next_property(text) & WHITE_SPACE) {
@@ -172,14 +168,12 @@ char *copy_words(char *to, Span *text, int64_t characters, int *is_spaced)
 
 int64_t skip_white_space(Span *text, int64_t characters)
 {
-    while (characters > 0 && text->begin < text->end) {
-        const unsigned char *begin = text->begin;
-        if (!(next_property(text) & WHITE_SPACE)) {
-            text->begin = begin;
-            break;
-        }
-        characters--;
+    Span rest = *text;
+    const unsigned char *end = rest.begin;
+    for (; characters > 0 && rest.begin < rest.end && next_property(&rest) & WHITE_SPACE; characters--) {
+        end = rest.begin;
     }
+    text->begin = end;
     return characters;
 }
 
@@ -268,7 +262,7 @@ static Py_ssize_t write_blocks(char *to, const PageArrays *page, const Span *tex
     return to - start;
 }
 
-/* block_texts(page) -> str, a line per block
+/* block_texts(page) -> bytes, a line per block
    block_texts(page, texts by run of what is not written as it stands, the texts of blocks as it stands: list) -> this list, changed */
 PyObject *core_block_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
@@ -305,7 +299,7 @@ PyObject *core_block_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
             line = end + 1;
         }
     }
-    return list ? Py_NewRef(list) : PyUnicode_DecodeUTF8(written, length ? length - 1 : 0, "strict"); /* no line feed at the end */
+    return list ? Py_NewRef(list) : PyBytes_FromStringAndSize(written, length ? length - 1 : 0); /* no line feed at the end */
 }
 
 int lower_ascii(unsigned char *to, Span text)
@@ -314,18 +308,10 @@ int lower_ascii(unsigned char *to, Span text)
     for (at = text.begin; at < text.end; at++) {
         *to++ = (unsigned char)(*at | ((unsigned char)(*at - 'A') < 26) << 5);
     }
-    while (text.begin < text.end) {
-        if (are_eight_ascii(text)) {
-            text.begin += 8;
-        }
-        else if (*text.begin < 0x80) {
-            text.begin++;
-        }
-        else {
-            unsigned property = next_property(&text);
-            if ((property & KIND) == UPPER || property & IS_UPPER_CASE) {
-                return 0;
-            }
+    while ((text.begin = skip_ascii(text)) < text.end) {
+        unsigned property = next_property(&text);
+        if ((property & KIND) == UPPER || property & IS_UPPER_CASE) {
+            return 0;
         }
     }
     return 1;

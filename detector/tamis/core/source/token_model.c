@@ -77,6 +77,16 @@ static Span shortened(Span text, int characters)
     return text;
 }
 
+static int are_digits(Span word)
+{
+    while (word.begin < word.end) {
+        if (!(next_property(&word) & IS_DIGIT)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* Read the words of a line, which there are none of as yet. */
 static void scan_line(Scan *scan, Span text, Py_ssize_t line, int32_t *words, uint8_t *overlap)
 {
@@ -86,16 +96,11 @@ static void scan_line(Scan *scan, Span text, Py_ssize_t line, int32_t *words, ui
         const unsigned char *word = at;
         if (*words < MAX_WORDS && at < hashed_end) {
             uint32_t state = ~scan->prefix; /* a step for each byte: most words are too short for a loop of their own */
-            int digits = 1;
-            while (at < hashed_end && *at != ' ') {
-                const unsigned char *from = at;
-                digits &= *at < 0x80 ? is_digit(*at++) : (property_of(next_character(&at, end)) & IS_DIGIT) != 0;
-                do {
-                    state = crc32_step(state, *from++);
-                } while (from < at);
+            for (; at < hashed_end && *at != ' '; at++) {
+                state = crc32_step(state, *at);
             }
             if (at > word) {
-                scan->hashes[scan->hashed++] = (uint16_t)ENTRY(digits ? scan->number : ~state);
+                scan->hashes[scan->hashed++] = (uint16_t)ENTRY(are_digits((Span){word, at}) ? scan->number : ~state);
                 ++*words;
             }
         }
@@ -131,11 +136,10 @@ enum { NO_PART, NUMBER, SMALL_LETTER, CAPITAL, OTHER_LETTER }; /* the last are t
 /* Read one character of a text, which must not be empty, and return what it can be a part of. */
 static int next_kind(Span *text)
 {
-    int c = *text->begin;
+    static const uint8_t of_ascii[0x80] = {['0' ... '9'] = NUMBER, ['a' ... 'z'] = SMALL_LETTER, ['A' ... 'Z'] = CAPITAL};
     unsigned property;
-    if (c < 0x80) { /* without branches, which are hard to predict here */
-        text->begin++;
-        return is_digit(c) * NUMBER + is_letter(c) * (c & 0x20 ? SMALL_LETTER : CAPITAL);
+    if (*text->begin < 0x80) {
+        return of_ascii[*text->begin++];
     }
     property = next_property(text);
     return property & IS_DIGIT ? NUMBER : property & IS_ALPHANUMERIC ? OTHER_LETTER : NO_PART;
@@ -205,7 +209,6 @@ int read_names(Features *f)
 {
     const PageArrays *page = &f->page;
     const AttributeValues *values = &f->page.values;
-    const float *odds = ITEMS(f->arrays[NAME_ODDS], float);
     SCOPED(free_memory) Parts *of_attribute = calloc((size_t)page->a + 1, sizeof(Parts));
     SCOPED(free_memory) uint32_t *hashes = malloc(sizeof(uint32_t) * MAX_NAME_PARTS * (size_t)values->d + 1);
     uint32_t *to = hashes, seed = PREFIX(name_prefix), number = hash_number(seed);
@@ -220,7 +223,6 @@ int read_names(Features *f)
     }
     for (i = 0; i < page->n; i++) {
         int32_t end = page->run_begin[i] < page->run_end[i] ? page->attribute_begin[i + 1] : 0;
-        double own_odds = 0;
         for (k = page->attribute_begin[i]; k < end; k++) {
             Parts *own = &of_attribute[page->first[k]];
             if (own->unread) {
@@ -232,13 +234,10 @@ int read_names(Features *f)
                 to += found;
             }
             for (part = 0; part < own->count; part++) {
-                uint16_t name = (uint16_t)ENTRY(own->begin[part]);
                 f->name_elements[count] = (int32_t)i;
-                f->names[count++] = name;
-                own_odds += odds[name];
+                f->names[count++] = (uint16_t)ENTRY(own->begin[part]);
             }
         }
-        f->elements[i].own = own_odds;
     }
     f->name_count = count;
     return 0;
@@ -270,9 +269,13 @@ static void sum_words(Features *f)
 void sum_odds(Features *f)
 {
     const PageArrays *page = &f->page;
+    const float *odds = ITEMS(f->arrays[NAME_ODDS], float);
     double path = 0;
     Py_ssize_t i;
     sum_words(f);
+    for (i = 0; i < f->name_count; i++) { /* in a loop of their own, since most are far apart in memory */
+        f->elements[f->name_elements[i]].own += odds[f->names[i]];
+    }
     for (i = 0; i < page->n; i++) {
         Element *element = &f->elements[i];
         const Element *above = &f->elements[i ? page->parent[i] : 0];
