@@ -114,8 +114,8 @@ _ROLE_OF_NAME: Final = (
 _KIND_OF_TAG: Final = np.array([ROLES.index(_ROLE_OF_NAME.get(name, "inline")) for name in OUTPUT_NAMES], np.uint32)
 for _bit, _tags in (
     (_WRITTEN, np.array(OUTPUT_NAMES, bool)),
-    (_VOID, np.isin(OUTPUT_NAMES, [*VOID])),
-    (_BLOCK, np.isin(OUTPUT_NAMES, [*BLOCK_LEVEL])),
+    (_VOID, np.array([name in VOID for name in OUTPUT_NAMES])),
+    (_BLOCK, np.array([name in BLOCK_LEVEL for name in OUTPUT_NAMES])),
     (_LINK, tag_set("a")),
     (_BREAK, tag_set("br")),
     (_RULE, tag_set("hr")),
