@@ -93,7 +93,6 @@ class Tamis(Component):
         self._redis_url: str | None = None
         self._closing = AsyncExitStack()  # ends in the reverse order what was opened
         self._warned: set[Hashable] = set()
-        self.cleaner.pool.start_early()
         self._server = self.cleaner.thread.submit(self._start_server)
         crawler.signals.connect(self.sources.leave, signals.request_scheduled)
         crawler.signals.connect(self.open, signals.spider_opened)
