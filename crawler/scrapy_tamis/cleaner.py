@@ -67,7 +67,6 @@ class Cleaner:
     def __init__(self, config: Config, count: Callable[[str], object]) -> None:
         switches = {name: argument for name, argument in config.clean.items() if name != "encoding"}  # of bytes
         model = switches.pop("model", None)
-        self.model: StoredModel = load_model(model)
         self.options = CleaningOptions(
             limits=switches.pop("limits", DEFAULT_LIMITS),
             outputs=tuple(sorted(config.outputs)),
@@ -79,6 +78,8 @@ class Cleaner:
         self.thread = ThreadPoolExecutor(1, "tamis-cleaning")
         died = partial(count, stats.PROCESSES_DIED)
         self.pool = CleaningPool(config.processes, model, self.options, died)
+        self.pool.start_early()
+        self.model: StoredModel = load_model(model)
 
     def is_light(self, html: str | bytes) -> bool:
         """Whether a page may be worked on in the event loop."""

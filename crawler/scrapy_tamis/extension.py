@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import weakref
 from contextlib import AsyncExitStack, contextmanager, suppress
 from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, TypeVar
-from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
@@ -50,7 +50,7 @@ _START_TIMEOUT_S: Final = 1.0
 
 _WITH_TEXT: Final = frozenset({"cleaned", "from_data", "fallback"})
 
-_configs: WeakKeyDictionary[Crawler, Config | None] = WeakKeyDictionary()
+_configs: weakref.WeakKeyDictionary[Crawler, Config | None] = weakref.WeakKeyDictionary()
 """The settings of each crawl; ``None`` where Tamis cannot start."""
 
 
@@ -93,7 +93,7 @@ class Tamis(Component):
         self._redis_url: str | None = None
         self._closing = AsyncExitStack()  # ends in the reverse order what was opened
         self._warned: set[Hashable] = set()
-        self.cleaner.pool.start_early()
+        self._server = self.cleaner.thread.submit(self._start_server)
         crawler.signals.connect(self.sources.leave, signals.request_scheduled)
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
@@ -246,14 +246,24 @@ class Tamis(Component):
         except Exception:
             logger.exception("Could not close everything")
 
+    def _start_server(self) -> EmbeddedServer | None:
+        """Start the private server, where the crawl has one; it sleeps for most of this, while the rest is set up."""
+        config = self.config
+        if config.redis_url is not None or not config.needs_redis:
+            return None
+        server = EmbeddedServer(config.state_dir, max_bytes=None if config.read_only else config.state_bytes)
+        if config.read_only and not server.has_data:
+            return None
+        weakref.finalize(self, server.stop)  # of a crawl that does not open its spider
+        server.start()
+        return server
+
     async def _connect(self) -> Connection | None:
         config = self.config
         url, revive = config.redis_url, None
         if url is None:
-            server = EmbeddedServer(config.state_dir, max_bytes=None if config.read_only else config.state_bytes)
-            if config.read_only and not server.has_data:
+            if (server := await asyncio.wrap_future(self._server)) is None:
                 return None
-            await asyncio.to_thread(server.start)
             self._closing.push_async_callback(asyncio.to_thread, server.stop)
             url, revive = server.url, partial(asyncio.to_thread, server.start)
         self._redis_url = url

@@ -20,6 +20,8 @@ CONCURRENT_REQUESTS = 32
 # Scrapy starts as many tasks for every response, and its default of 100 costs 4 ms: one for the item of a page, and one
 # for its links meanwhile.
 CONCURRENT_ITEMS = 2
+# Scrapy would read and parse the source of the callbacks again whenever no request with them is held.
+WARN_ON_GENERATOR_RETURN_VALUE = False
 CONCURRENT_REQUESTS_PER_DOMAIN = 4
 DOWNLOAD_TIMEOUT = 60
 DOWNLOAD_MAXSIZE = 32 * 1024 * 1024

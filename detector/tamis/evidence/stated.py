@@ -8,7 +8,6 @@ kept: what it does not show stays away.
 from __future__ import annotations
 
 from itertools import accumulate, chain, compress, groupby, islice
-from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -50,7 +49,8 @@ def missing_fraction(draft: Draft) -> float:
         return 0.0
     kept = set(WORD.findall("\n".join(compress(draft.texts, draft.kept.tolist())).lower()))
     words_of_texts = [WORD.findall(text.lower()) for text in chain.from_iterable(lists)]
-    return fmean(sum(map(kept.__contains__, words)) < 0.9 * len(words) for words in words_of_texts)
+    lacking = sum(sum(map(kept.__contains__, words)) < 0.9 * len(words) for words in words_of_texts)
+    return lacking / len(words_of_texts)
 
 
 def shown_by_scripts(draft: Draft, seen: Flags) -> Flags | None:

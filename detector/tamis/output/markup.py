@@ -105,8 +105,8 @@ _ROLE_OF_NAME: Final = (
 _KIND_OF_TAG: Final = np.array([_ROLE_OF_NAME.get(name, core.INLINE) for name in OUTPUT_NAMES], np.uint32)
 for _bit, _tags in (
     (core.IS_WRITTEN, np.array(OUTPUT_NAMES, bool)),
-    (core.IS_VOID, np.isin(OUTPUT_NAMES, [*VOID])),
-    (core.IS_BLOCK, np.isin(OUTPUT_NAMES, [*BLOCK_LEVEL])),
+    (core.IS_VOID, np.array([name in VOID for name in OUTPUT_NAMES])),
+    (core.IS_BLOCK, np.array([name in BLOCK_LEVEL for name in OUTPUT_NAMES])),
     (core.IS_LINK, tag_set("a")),
     (core.IS_BREAK, tag_set("br")),
     (core.IS_RULE, tag_set("hr")),

@@ -82,14 +82,13 @@ def _character_properties() -> NDArray[np.uint8]:
     The flags are ``str.isspace``, which holds for :data:`LINE_SEPARATOR` too, ``str.isdigit``, ``str.isupper``,
     ``str.isalnum``, and whether :data:`UNSEEN_CHARACTERS` or :data:`DIRECTION_MARKS` may match the character.
     """
-    by_category = {
-        "Z": SPACE, "C": SPACE, "L": LETTER, "M": LETTER, "N": NUMERIC, "P": OTHER, "S": OTHER,
-    }  # fmt: skip
+    kinds = {"L": LETTER, "M": LETTER, "N": NUMERIC, "P": OTHER, "S": OTHER, "Z": SPACE, "C": SPACE}
     properties = np.full(0x110000, LETTER, np.uint8)
-    # Nothing above is assigned but Han, tags and private use.
-    categories = list(map(unicodedata.category, map(chr, range(0x20000))))
-    kinds = {name: UPPER if name in {"Lu", "Lt"} else by_category[name[0]] for name in set(categories)}
-    properties[: len(categories)] = np.frombuffer(bytes(map(kinds.__getitem__, categories)), np.uint8)
+    assigned = np.arange(0x20000, dtype=np.uint32).view("U1")  # nothing above is assigned but Han, tags, private use
+    is_letter = np.strings.isalpha(assigned)
+    properties[:0x20000][is_letter & np.strings.istitle(assigned)] = UPPER
+    others = np.flatnonzero(~is_letter)  # to look all up would take most of the import
+    properties[others] = [kinds[unicodedata.category(chr(code))[0]] for code in others.tolist()]
     for begin, end in UNSPACED_SCRIPTS:
         script = properties[begin:end]
         script[script == LETTER] = UNSPACED
