@@ -170,7 +170,7 @@ def _combine(page: Page, chosen: Flags, combinator: str) -> Flags:
     parent = page.parent
     if combinator in {" ", ">"}:
         found = (within(page, chosen) if combinator == " " else chosen).take(parent, mode="wrap")
-        found[parent < 0] = False
+        found[0] = False  # the root
         return found
     if combinator == "+":
         previous = previous_siblings(page)
