@@ -167,9 +167,9 @@ class Draft:
     @property
     def template_share(self) -> float:
         """Fraction of the text's characters that was cut as template, 0..1."""
-        left = int(self.lengths.dot(self.content))
-        characters = int(self.lengths.sum())
-        return (characters - left) / max(characters, 1)
+        content = self.content
+        cut, left = int(self.lengths.dot(~content)), int(self.lengths.dot(content))
+        return cut / max(cut + left, 1)
 
     def keep_least_template(self, candidates: Flags) -> None:
         """Keep the section with the lowest score among the candidate blocks (bool[m]); of several, the largest."""

@@ -15,7 +15,7 @@ import numpy as np
 from tamis.output.code import beside_code, code_blocks, in_code_blocks, labelled
 from tamis.output.formulas import find_formulas, split_runs_with_tex
 from tamis.output.leftovers import unrendered_runs
-from tamis.output.spacing import CURRENCIES, separated_runs
+from tamis.output.spacing import CURRENCIES, PLACES, separated_runs
 from tamis.output.styles import styles_of_text
 from tamis.page.attributes import attribute_predicate, token_pattern
 from tamis.page.text import DIRECTION_MARKS, LINE_SEPARATOR, RIGHT_TO_LEFT, UNSEEN_CHARACTERS, run_text
@@ -45,7 +45,6 @@ _UPDATED: Final = token_pattern("updated")
 _PRICE: Final = re.compile(rf"[{CURRENCIES}]\s?\d{{1,3}}(?:,?\d{{3}})*\Z")
 _MAX_PRICE_BLOCK: Final = 40  # characters; in a sentence raised digits are a note
 _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
-_PLACES: Final = attribute_predicate("href", parts=("#",))
 _SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ after a heading, ↩ after a footnote
 _MAX_EMAIL: Final = 600  # hexadecimal digits
 _EMAIL: Final = re.compile(r"([\w.!#$%&'*+/=^{|}~-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+)(?:\?|\Z)")  # no subject
@@ -116,7 +115,7 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
     of the last change that WordPress writes after that of publication, which its themes hide.
     """
     table, formulas = page.attributes, find_formulas(page)
-    found = labelled(page, table.elements_matching(_PLACES), _SIGNS) + beside_code(page)
+    found = labelled(page, table.elements_matching(PLACES), _SIGNS) + beside_code(page)
     if table.matching(_CLASSES):
         found += table.elements_matching(_CLASSES, _WIKI_LINK)
         found += _second_dates(page, table.elements_matching(_CLASSES, _UPDATED))

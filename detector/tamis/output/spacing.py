@@ -10,6 +10,7 @@ import numpy as np
 
 from tamis.core import core
 from tamis.output.styles import displays
+from tamis.page.attributes import attribute_predicate
 from tamis.page.css_values import FLEX
 from tamis.page.text import UNSPACED_CLASS, run_text
 from tamis.page.tree import TAG_ID, as_mask, elements_with_names, nearest, tag_set, within
@@ -26,6 +27,7 @@ _WORD_ENDS: Final = frozenset(",:;!?%)]")
 _CLAUSE_ENDS: Final = frozenset(",:;!?")
 _ORDINALS: Final = frozenset({"st", "nd", "rd", "th"})
 _NAME: Final = re.compile("[a-zA-Z]{3,40}")  # in a class: generators call theirs c1
+PLACES: Final = attribute_predicate("href", parts=("#",))
 _MAX_BEFORE: Final = 40  # characters of a text that are looked at
 _PAIR: Final = 2
 _MIN_FIELD: Final = 4  # characters on average; parts of words are shorter
@@ -66,10 +68,10 @@ def _beside_elements(page: Page, touches: Flags) -> list[int]:
     borders_of_words = [border for border in borders if _begins_word(page, border[0], is_apart=True)]
     joined = set()
     if unsure := [border for border in borders_of_words if not _begins_word(page, border[0], is_apart=False)]:
-        targets = page.attributes.of_elements(np.ravel([elements for _, *elements in unsure]), {"href"})
-        is_link = [bool(pairs) and pairs[0][1][:1] != "#" for pairs in targets]  # to another page: not to a note
-        links = zip(is_link[::2], is_link[1::2], strict=True)
-        joined = {run for (run, *_), are_links in zip(unsure, links, strict=True) if not all(are_links)}
+        table = page.attributes  # links to another page: not to a note
+        notes = table.elements_with([index for index, href in table.matching(PLACES) if href[:1] == "#"])
+        links = frozenset(table.elements_having("href")).difference(notes)
+        joined = {run for run, *elements in unsure if not links.issuperset(elements)}
     if joined:
         joined -= _in_fields(page, borders)
     return [run for run, *_ in borders_of_words if run not in joined]

@@ -219,7 +219,7 @@ class Page:
         first = (name for element, name in self.unknown_names.items() if element < 4)  # html, body, p
         if not FEEDS.isdisjoint(name.rpartition("}")[2].rpartition(":")[2].lower() for name in first):
             return "feed"
-        return "json" if is_json(self.text[:LOOKED_AT], self.text[-LOOKED_AT:]) else None
+        return "json" if is_json(self.text[:LOOKED_AT], self.text) else None
 
     def __post_init__(self) -> None:
         self.n, self.m, self.r = len(self.parent), len(self.block_node), len(self.run_node)

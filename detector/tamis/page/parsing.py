@@ -203,7 +203,7 @@ _ROOT: Final = re.compile(
     re.DOTALL,
 )
 _JSON: Final = re.compile(
-    r"\s*+(?:\[\s*+)*+(?:\{\s*+(?:\}|\"(?:[^\"\\]|\\.)*+(?:\"\s*+:|\Z))"
+    r"\s*+(?=[\[{])(?:\[\s*+)*+(?:\{\s*+(?:\}|\"(?:[^\"\\]|\\.)*+(?:\"\s*+:|\Z))"
     r"|(?<=[\[\s])(?:(?:\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|-?\d[\d.eE+-]*+|true|false|null)\s*+(?:,|\Z)|\]))",
     re.DOTALL,
 )
@@ -218,7 +218,7 @@ def kind_of_data(html: str | bytes) -> str | None:
     if is_binary(html):
         return "binary"
     start = _ascii_of(html[:LOOKED_AT])
-    if is_json(start, _ascii_of(html[-LOOKED_AT:])):
+    if is_json(start, html):
         return "json"
     root = _ROOT.match(start)
     name = root["name"].lower() if root else ""
@@ -235,9 +235,9 @@ def _ascii_of(part: str | bytes) -> str:
     return part.removeprefix("\ufeff")
 
 
-def is_json(start: str, end: str) -> bool:
+def is_json(start: str, document: str | bytes) -> bool:
     """Whether the beginning and the end of a document are those of a JSON object or array, or of several."""
-    return start.lstrip()[:1] in {"{", "["} and end.rstrip()[-1:] in {"}", "]"} and _JSON.match(start) is not None
+    return _JSON.match(start) is not None and _ascii_of(document[-LOOKED_AT:]).rstrip()[-1:] in {"}", "]"}
 
 
 _HTML_START: Final = re.compile(

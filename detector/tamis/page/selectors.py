@@ -31,6 +31,7 @@ _MAX_LENGTH: Final = 500
 _COMPOUND: Final = r"(?=[a-zA-Z.#])([a-zA-Z][\w-]*+)?+((?:[.#]-?+[a-zA-Z_][\w-]*+)*+)"
 _PLAIN: Final = re.compile(rf"{_COMPOUND}(?:(?:\s*+>\s*+|\s++){_COMPOUND})*+", re.ASCII)
 _STEP: Final = re.compile(rf"(\s*+>\s*+|\s++|^){_COMPOUND}", re.ASCII)
+_PSEUDO_ELEMENT: Final = re.compile(r"(?<!\\)(?:::[a-z-]+|:(?:before|after))\Z")
 _MARK: Final = re.compile(r"([.#])([\w-]++)", re.ASCII)
 _STATES: Final = frozenset({
     *("hover", "focus", "focus-within", "focus-visible", "active", "target", "visited", "fullscreen", "modal"),
@@ -55,7 +56,7 @@ def parse_selector(selector: str) -> parser.Selector | None:
     if _PLAIN.fullmatch(selector):
         return _parse_plain(selector)
     with suppress(SelectorError, RecursionError):
-        if (found := parse(selector))[0].pseudo_element is None:
+        if not _PSEUDO_ELEMENT.search(selector) and (found := parse(selector))[0].pseudo_element is None:
             return found[0]
     return None
 
@@ -169,7 +170,7 @@ def _combine(page: Page, chosen: Flags, combinator: str) -> Flags:
     parent = page.parent
     if combinator in {" ", ">"}:
         found = (within(page, chosen) if combinator == " " else chosen).take(parent, mode="wrap")
-        found[parent < 0] = False
+        found[0] = False  # the root
         return found
     if combinator == "+":
         previous = previous_siblings(page)
@@ -233,6 +234,7 @@ def _nth(page: Page, tree: parser.Function) -> Flags:
     return np.equal(ahead, 0) if not step else (ahead * step >= 0) & (ahead % step == 0)
 
 
+@cached_on_page
 def _positions(page: Page, name: str) -> Order:
     """intp[n], the number of each element among the children of its parent, from 1, as a pseudo-class counts them."""
     kind = page.tag if "type" in name else np.zeros(page.n, np.int16)
