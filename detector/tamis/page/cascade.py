@@ -67,7 +67,7 @@ _HIDING_RULES: Final = re.sub(
     r"\s*[\n|]\s*",
     "\n",
     """display 0 n|visibility 0 h c|opacity 0 0 . c -|filter 0 o|font-size 0 0 . 1p 2p c|font 0 0 .|text-indent 0 - 9
-    left 0 -|right 0 -|top 0 -|bottom 0 -|inset 0 -|margin 0 -|margin-left 0 -|clip 0 r|clip-path 0 i e c p
+    left 0 - 9|right 0 -|top 0 -|bottom 0 -|inset 0 -|margin 0 -|margin-left 0 -|clip 0 r|clip-path 0 i e c p
     transform 0 s r m t|scale 0 0 .|translate 0 -|zoom 0 0 .|content-visibility 0 h|height 1 0 . 1p|width 1 0 . 1p
     max-height 1 0 . 1p|max-width 1 0 . 1p|line-height 1 0 . 1p|overflow 2 h c|overflow-x 2 h c|overflow-y 2 h c
     color 0 #f w t r h|color 4|background 8|background-color 8|-webkit-text-fill-color 0 t""",
