@@ -78,7 +78,7 @@ class Cleaner:
         self.thread = ThreadPoolExecutor(1, "tamis-cleaning")
         died = partial(count, stats.PROCESSES_DIED)
         self.pool = CleaningPool(config.processes, model, self.options, died)
-        self.pool.start_early()
+        self.pool.start_early()  # so that they import what they need while the model is loaded here
         self.model: StoredModel = load_model(model)
 
     def is_light(self, html: str | bytes) -> bool:

@@ -247,7 +247,7 @@ class Tamis(Component):
             logger.exception("Could not close everything")
 
     def _start_server(self) -> EmbeddedServer | None:
-        """Start the private server, where the crawl has one; it sleeps for most of this, while the rest is set up."""
+        """Start the private server, if the crawl has one, while the rest is set up; most of this is waiting."""
         config = self.config
         if config.redis_url is not None or not config.needs_redis:
             return None

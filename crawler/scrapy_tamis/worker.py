@@ -95,7 +95,8 @@ def freeze_loaded() -> None:
     here either: there are some ten objects to collect. An excluded object is still freed when nothing refers to it,
     unless it is part of a cycle then. By Python's own thresholds the pages in hand are visited for every third new one,
     which takes 7% of the time of a crawl's process. These go through all generations in as many pages, since a response
-    whose selectors were used is part of a cycle.
+    whose selectors were used is part of a cycle. (Python 3.14.0 to 3.14.4 have two generations: the second number says
+    how slowly they go through the older one, and they ignore the third.)
     """
     gc.freeze()
     if 0 < gc.get_threshold()[0] < 5_000:  # else the user has chosen others

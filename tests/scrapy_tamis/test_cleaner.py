@@ -1,6 +1,7 @@
 """Pages are cleaned where that suits the event loop: heavy ones in a thread, all of them in processes where asked."""
 
 import asyncio
+import gc
 import sys
 from dataclasses import asdict
 
@@ -12,6 +13,7 @@ from scrapy_tamis.cleaner import Cleaner
 from scrapy_tamis.config import Config
 from scrapy_tamis.fields import CleanedItem, CleaningOptions, clean_item
 from scrapy_tamis.storage.evidence import HashedPage, SiteEvidence
+from scrapy_tamis.worker import freeze_loaded
 from tamis import Page, PageTooLarge, clean, load_model
 from tamis.site import PageCounts
 from tests.scrapy_tamis.inspector.browsing import story
@@ -55,6 +57,26 @@ async def test_without_a_global_lock_every_page_is_worked_on_beside_the_event_lo
     counted = []
     item, called = await cleaned_beside(Cleaner(Config.from_settings(Settings()), counted.append), story(3))
     assert (item.status, called, counted) == ("cleaned", set(), ["tamis/items/in_thread"])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ((700, 10, 10), (5_000, 2, 1)),
+        ((2_000, 10, 0), (5_000, 2, 1)),
+        ((0, 5, 5), (0, 5, 5)),
+        ((9_000, 5, 5), (9_000, 5, 5)),
+    ],
+)
+def test_garbage_is_collected_less_often_unless_the_user_has_said_how_often(before, after):
+    found = gc.get_threshold()
+    gc.set_threshold(*before)
+    try:
+        freeze_loaded.__wrapped__()
+        assert gc.get_threshold() == after
+    finally:
+        gc.set_threshold(*found)
+        gc.unfreeze()
 
 
 async def test_with_processes_no_page_is_read_in_the_crawls_own_however_many_wait_and_before_they_are_ready():

@@ -150,12 +150,13 @@ class Destination:
     @contextmanager
     def open_file(self, name: str) -> Iterator[Path]:
         """Yield a local path to write a file at; it is moved to its name in the destination if nothing was raised."""
-        with replacing(self.work / name if self._is_remote else Path(self._output, name)) as unfinished:
+        path = self.work / name if self._is_remote else Path(self._output, name)
+        with replacing(path, part=f".{name}.part") as unfinished:
             yield unfinished
             if self._is_remote:
-                store, path = open_store(self._output)
+                store, folder = open_store(self._output)
                 with _explain_errors(self._output):
-                    store.put_file(str(unfinished), f"{path.rstrip('/')}/{name}")
+                    store.put_file(str(unfinished), f"{folder.rstrip('/')}/{name}")
 
     def _check_writable(self) -> None:
         """Write an empty file now: a refusal should not come after hours of work."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 from urllib.parse import unquote_to_bytes
@@ -67,7 +67,7 @@ _HIDING_RULES: Final = re.sub(
     r"\s*[\n|]\s*",
     "\n",
     """display 0 n|visibility 0 h c|opacity 0 0 . c -|filter 0 o|font-size 0 0 . 1p 2p c|font 0 0 .|text-indent 0 - 9
-    left 0 -|right 0 -|top 0 -|bottom 0 -|inset 0 -|margin 0 -|margin-left 0 -|clip 0 r|clip-path 0 i e c p
+    left 0 - 9|right 0 -|top 0 -|bottom 0 -|inset 0 -|margin 0 -|margin-left 0 -|clip 0 r|clip-path 0 i e c p
     transform 0 s r m t|scale 0 0 .|translate 0 -|zoom 0 0 .|content-visibility 0 h|height 1 0 . 1p|width 1 0 . 1p
     max-height 1 0 . 1p|max-width 1 0 . 1p|line-height 1 0 . 1p|overflow 2 h c|overflow-x 2 h c|overflow-y 2 h c
     color 0 #f w t r h|color 4|background 8|background-color 8|-webkit-text-fill-color 0 t""",
@@ -143,7 +143,8 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
     browser = [(among, css) for chosen, css in not_rendered if np.count_nonzero(among := chosen & holding)]
     found_rules, styles = core.find_styles(_own_styles(page), holding, _HIDING_RULES, False)
     styled = page.attributes.elements_and_values(dict(styles))
-    by_ways: dict[tuple[str, ...], list[int]] = {MAY_HIDE[style]: [] for element, style in styled if holding[element]}
+    ways_of = cache(MAY_HIDE.__getitem__)  # that keeps no long ones, and thousands of elements may have the same
+    by_ways: dict[tuple[str, ...], list[int]] = {ways_of(style): [] for element, style in styled if holding[element]}
     rules = [
         (selector, MAY_HIDE[declarations])
         for _, selectors, _, declarations in _read_rules(page, found_rules)
@@ -152,7 +153,7 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
     if not (browser or any(by_ways) or rules):
         return Styles({}, {})
     for element, style in styled if any(by_ways) else ():
-        if (ways := MAY_HIDE[style]) in by_ways:
+        if (ways := ways_of(style)) in by_ways:
             by_ways[ways].append(element)
     length = run_lengths(page)
     is_part = 2 * sums_over_runs(page, length) < length.sum() if browser else holding

@@ -319,15 +319,16 @@ SAID: Final = Memo(read_declarations, max_size=1_000)
 def _find_ways(css: str) -> tuple[str, ...]:
     values = {name: number for name, number, _ in SAID[css]}
     possible = set().union(*(_WAYS_OF[name] for name in values))
-    get = (_UNSAID | values).__getitem__
+    upon = {"background-color": 0xFFFFFF} if values.get("color", -1) >= 0 else {}  # not what fills letters alone
+    get = (_UNSAID | upon | values).__getitem__
     return tuple(name for name in WAYS if name in possible and WAYS[name].hides(get))
 
 
 _WAYS_OF: Final = {name: [way for way in WAYS if name in WAYS[way].properties] for name in READERS}
 """The ways of hiding that each property has a part in."""
 
-_UNSAID: Final = {name: unset for name, (_, unset) in READERS.items()} | {"position": 2.0, "background-color": 0xFFFFFF}
-"""What is taken for the values that declarations do not set: any place, and white."""
+_UNSAID: Final = {name: unset for name, (_, unset) in READERS.items()} | {"position": 2.0}
+"""What is taken for the values that declarations do not set: any place, and no background."""
 
 MAY_HIDE: Final = Memo(_find_ways, max_size=1_000)
 """Names of the :data:`WAYS` in which declarations may hide an element, by themselves or upon white, by their text."""

@@ -208,6 +208,7 @@ def test_a_killed_run_is_resumed_and_ends_as_an_undisturbed_one(archives, cleane
     assert run(*archives, "-o", tmp_path / "out", "-j", 1) == 0
     assert "resuming the run that was stopped" in capsys.readouterr().err
     assert rows_of(tmp_path / "out") == rows_of(cleaned, without={"markdown"})
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {file.name for file in cleaned.iterdir()}
 
 
 def test_after_an_error_no_other_part_is_begun(archives, tmp_path):

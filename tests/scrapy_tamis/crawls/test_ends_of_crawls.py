@@ -1,10 +1,16 @@
 """Crawls that are told to end at a bad moment, or lack what they want: nothing is lost, and nothing left behind."""
 
+import fcntl
+import gc
 import json
 import os
 import signal
 from pathlib import Path
 
+from scrapy.utils.test import get_crawler
+
+from scrapy_tamis.extension import Tamis
+from scrapy_tamis.storage.embedded import EmbeddedServer
 from tests.scrapy_tamis.forked import Forked
 from tests.scrapy_tamis.waiting import until
 
@@ -56,3 +62,14 @@ def test_a_crawl_that_is_told_to_end_while_it_ends_leaves_no_server_behind(web, 
     until(lambda: not server.exists())
     assert _start(forks, tmp_path, urls[0], JOBDIR=tmp_path / "job").end().returncode == 0
     assert {item["url"] for item in _items(tmp_path)} == set(urls)
+
+
+async def test_a_crawl_that_never_opens_its_spider_leaves_no_server_running(tmp_path):
+    server = tmp_path / "server.pid"
+    tamis = Tamis.from_crawler(get_crawler(settings_dict={"TAMIS_STATE_DIR": str(tmp_path)}))
+    until(server.exists)
+    del tamis
+    until(lambda: gc.collect() >= 0 and not server.exists())
+    assert EmbeddedServer(tmp_path).has_data
+    with (tmp_path / "users.lock").open() as users:
+        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)  # nobody uses it

@@ -5,6 +5,7 @@ from lxml import etree
 from tamis.cleaning import clean
 from tamis.fingerprints import node_fingerprints
 from tamis.page.attributes import attribute_predicate
+from tamis.page.css_values import SAID
 from tamis.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from tamis.page.parsing import parse_html
 from tamis_papers.page_level import site_level_templates
@@ -41,6 +42,14 @@ def test_rules_for_other_pages_keep_none_of_this_one_from_hiding_text() -> None:
         f"<style>{others}/* of this page */.secret{{display:none}}</style><p>Seen words.</p><p class=secret>Unseen.</p>"
     )
     assert clean(page).text == "Seen words."
+
+
+def test_a_style_that_many_elements_have_is_not_read_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(SAID, "_function", lambda css: read.append(css) or ())
+    style = "display:none;" + "margin:0;" * 50  # too long to be kept from page to page
+    clean("<p>Seen words.</p>" + f"<p style='{style}'>Unseen words.</p>" * 200)
+    assert 0 < len(read) < 5
 
 
 def test_tags_with_prefixes_and_tags_nobody_knows_are_kept() -> None:

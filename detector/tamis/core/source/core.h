@@ -223,6 +223,7 @@ static inline uint32_t next_character(const unsigned char **at, const unsigned c
 }
 
 #define EACH(byte) (0x0101010101010101u * (byte)) /* of eight */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "of eight bytes of text, the first has to be the lowest");
 
 /* Where the ASCII that a text begins with ends. */
 static inline const unsigned char *skip_ascii(Span text)
@@ -231,7 +232,7 @@ static inline const unsigned char *skip_ascii(Span text)
     for (; text.end - text.begin >= 8; text.begin += 8) {
         memcpy(&eight, text.begin, 8);
         if (eight &= EACH(0x80)) {
-            return text.begin + __builtin_ctzll(eight) / 8; /* the first byte is the lowest */
+            return text.begin + __builtin_ctzll(eight) / 8;
         }
     }
     while (text.begin < text.end && *text.begin < 0x80) {
@@ -410,7 +411,7 @@ void core_prepare_crc32(void);
 
 void core_keep_memory(void);
 
-/* Give the module the numbers that tamis.output.markup says by name what an element is with; 0, or -1 with an exception set. */
+/* Name in the module the numbers for what an element is, for tamis.output.markup; 0, or -1 with an exception set. */
 int core_name_items(PyObject *module);
 
 /* The logarithms that features are looked up in. */

@@ -58,7 +58,8 @@ static int compare_places(const void *left, const void *right)
 }
 
 /* find_places(page, name of classes, scores: float64[m], lengths: int64[m], version, of_block: int32[m],
-               above: bool[m, LEVELS], codes: uint64[m, 1 + LEVELS]) -> number of places, of which `above` and `codes` have a row each, in the order of the places
+               above: bool[m, LEVELS], codes: uint64[m, 1 + LEVELS])
+   -> number of places, of which `above` and `codes` have a row each, in the order of the places
 
    The mean of the log-odds at a place is weighted by the root of the blocks' lengths. */
 PyObject *core_find_places(PyObject *Py_UNUSED(module), PyObject *arguments)

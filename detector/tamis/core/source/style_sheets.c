@@ -51,10 +51,10 @@ typedef struct {
     uint64_t bits, of_bit[64];
 } Wanted;
 
-/* Whether a text begins with a word in lower case. */
+/* Whether a text begins with a word in lower case, in which "_" is any character. */
 static int begins(Span text, Span word)
 {
-    while (word.begin < word.end && text.begin < text.end && lower_of(*text.begin) == *word.begin) {
+    while (word.begin < word.end && text.begin < text.end && (lower_of(*text.begin) == *word.begin || *word.begin == '_')) {
         word.begin++;
         text.begin++;
     }

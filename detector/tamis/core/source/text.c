@@ -128,7 +128,7 @@ static int bytes_in_words(Span text)
     memcpy(&eight, text.begin, 8);
     memcpy(&next, text.begin + 1, 8);
     others = (eight | next | ~(eight + EACH(0x80 - ' ')) | (~(eight + EACH(0x7F - ' ')) & ~(next + EACH(0x7F - ' ')))) & EACH(0x80);
-    return others ? __builtin_ctzll(others) / 8 : 8; /* the first byte is the lowest; no carry reaches those before an other */
+    return others ? __builtin_ctzll(others) / 8 : 8; /* carries of others go to later bytes */
 }
 
 char *copy_words(char *to, Span *text, int64_t characters, int *is_spaced)
@@ -263,13 +263,14 @@ static Py_ssize_t write_blocks(char *to, const PageArrays *page, const Span *tex
 }
 
 /* block_texts(page) -> bytes, a line per block
-   block_texts(page, texts by run of what is not written as it stands, the texts of blocks as it stands: list) -> this list, changed */
+   block_texts(page, texts by run of what is not written as it stands, texts of all blocks as they stand: list)
+   -> this list, with the blocks of those runs changed */
 PyObject *core_block_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PageArrays page;
     SCOPED(free_memory) Span *texts = NULL;
     SCOPED(free_memory) char *written = NULL;
-    PyObject *texts_of_runs = NULL, *list = NULL;
+    PyObject *texts_of_runs = NULL, *list = NULL, *changed;
     Py_ssize_t length, b;
     size_t size = 0;
     const char *line, *end;
@@ -293,7 +294,7 @@ PyObject *core_block_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
     for (b = 0, line = written; list != NULL && line < written + length; b++) {
         if (is_changed(&page, texts, b)) {
             end = memchr(line, '\n', (size_t)(written + length - line));
-            if (PyList_SetItem(list, b, PyUnicode_DecodeUTF8(line, end - line, "strict")) < 0 || PyErr_Occurred()) {
+            if ((changed = PyUnicode_DecodeUTF8(line, end - line, "strict")) == NULL || PyList_SetItem(list, b, changed) < 0) {
                 return NULL;
             }
             line = end + 1;
