@@ -188,7 +188,7 @@ class _StartedProgram(NamedTuple):
         # A socket holds more pages than a pipe, so that the process goes on while the event loop is busy.
         own, other = socket.socketpair()
         with ExitStack() as unused, other:
-            unused.enter_context(own)
+            unused.enter_context(own).setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)  # or what may be
             program = subprocess.Popen(
                 [sys.executable, "-P", "-c", "from scrapy_tamis.worker import main; main()"],
                 env={

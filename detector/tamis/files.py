@@ -24,12 +24,11 @@ def refuse_inputs(path: str | Path, inputs: Iterable[str | Path]) -> None:
 
 
 @contextmanager
-def replacing(path: str | Path, inputs: Iterable[str | Path] = (), part: str = "") -> Iterator[Path]:
+def replacing(path: str | Path, inputs: Iterable[str | Path] = ()) -> Iterator[Path]:
     """Yield a temporary path to write to; it replaces ``path`` at the end, and is removed after an exception.
 
     Nobody sees half a file, also when the disk is full or others write it at the same time. A path that exists and
-    is not a regular file, such as a pipe, is yielded itself. A process that is killed leaves the temporary file: who
-    writes alone can name it ``part``, so that the next one writes over it.
+    is not a regular file, such as a pipe, is yielded itself.
 
     Raises:
         ValueError: it is one of the inputs.
@@ -39,7 +38,7 @@ def replacing(path: str | Path, inputs: Iterable[str | Path] = (), part: str = "
     if whole.exists() and not whole.is_file():
         yield whole
         return
-    new = whole.with_name(part or f".{secrets.token_hex(8)}.part")
+    new = whole.with_name(f".{secrets.token_hex(8)}.part")
     try:
         yield new
         with new.open("rb") as written:

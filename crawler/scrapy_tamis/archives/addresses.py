@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import re
+import shutil
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -149,14 +150,16 @@ class Destination:
 
     @contextmanager
     def open_file(self, name: str) -> Iterator[Path]:
-        """Yield a local path to write a file at; it is moved to its name in the destination if nothing was raised."""
-        path = self.work / name if self._is_remote else Path(self._output, name)
-        with replacing(path, part=f".{name}.part") as unfinished:
-            yield unfinished
-            if self._is_remote:
-                store, folder = open_store(self._output)
-                with _explain_errors(self._output):
-                    store.put_file(str(unfinished), f"{folder.rstrip('/')}/{name}")
+        """Yield a path to write a file at in :attr:`work`; it is moved to its place if nothing was raised."""
+        unfinished = self.work / name
+        yield unfinished
+        if self._is_remote:
+            store, path = open_store(self._output)
+            with _explain_errors(self._output):
+                store.put_file(str(unfinished), f"{path.rstrip('/')}/{name}")
+        else:
+            with replacing(Path(self._output, name)) as whole:
+                shutil.move(unfinished, whole)
 
     def _check_writable(self) -> None:
         """Write an empty file now: a refusal should not come after hours of work."""

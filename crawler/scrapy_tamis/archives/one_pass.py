@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from scrapy_tamis.archives.counting import StreamCounts
 from scrapy_tamis.archives.reading import ENDED_PROCESS, ArchiveReader, Part
 from scrapy_tamis.archives.rows import Failure, clean_page, hash_page, row_of
-from scrapy_tamis.archives.runs import Run, Summary, write_json_rows
+from scrapy_tamis.archives.runs import Run, Summary, keep_rows, read_rows
 from scrapy_tamis.pool import CleaningPool, PageFailedError, ReadPage
 from scrapy_tamis.storage.evidence import HashedUnits
 from tamis.page.page import PageTooLarge
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
     from scrapy_tamis.archives.reading import ArchivedPage
     from scrapy_tamis.archives.rows import Row
-    from scrapy_tamis.archives.runs import Options
-    from scrapy_tamis.storage.evidence import SiteEvidence
+    from scrapy_tamis.archives.runs import Options, Rows
 
-_BATCH: Final = 16
-"""Pages per process that are read before the first of them is counted."""
+_AT_ONCE: Final = 8
+"""Pages per process that are read, counted and cleaned at a time."""
+
+_BATCH: Final = 32
+"""Rows that are handed on at a time."""
 
 
 class OnePassRun(Run):
@@ -42,83 +44,83 @@ class OnePassRun(Run):
     _keeps_order = True
 
     def _clean(self) -> None:
-        """Clean archive by archive, also where an event loop runs already, as in a notebook."""
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            self._clean_all()
-        else:
-            with ThreadPoolExecutor(1) as thread:
-                thread.submit(self._clean_all).result()
-
-    def _clean_all(self) -> None:
         """Clean archive by archive, and write those that were cleaned before the run was stopped once more."""
         folder = self._state / "cleaned"
         folder.mkdir(exist_ok=True)
-        with closing(sqlite3.connect(self._state / "one-pass.sqlite")) as database:
+        # A thread counts, while this one waits or writes.
+        with closing(sqlite3.connect(self._state / "one-pass.sqlite", check_same_thread=False)) as database:
             database.execute("CREATE TABLE IF NOT EXISTS archives (name TEXT PRIMARY KEY, report TEXT)")
             counts = StreamCounts(database)
             for done, (source, name) in enumerate(self._names.items()):
                 found = database.execute("SELECT report FROM archives WHERE name = ?", (name,)).fetchone()
-                report = Summary.from_json(found[0]) if found else self._clean_one(source, folder / name, counts, done)
+                report = Summary.from_json(found[0]) if found else Summary()
+                file = folder / name
+                rows = read_rows(file) if found else self._clean_one(source, file, counts, report, done)
+                with closing(rows):  # nothing is counted any more after an error
+                    self._write(source, [(rows, report)])
                 self._summary.hosts = counts.save()
                 if not found:
                     database.execute("INSERT INTO archives VALUES (?, ?)", (name, report.to_json()))
                     database.commit()
-                self._write(source, [(folder / name, report)])
                 self._progress("clean", done + 1, len(self._names), self._summary.pages)
 
-    def _clean_one(self, source: str, file: Path, counts: StreamCounts, done: int) -> Summary:
-        """Clean the pages of an archive into a file of JSON lines, and report how that went."""
-
-        def progress(pages: int) -> None:
-            self._progress("clean", done, len(self._names), self._summary.pages + pages)
-
+    def _clean_one(self, source: str, file: Path, counts: StreamCounts, report: Summary, done: int) -> Rows:
+        """Clean the pages of an archive into a file of JSON lines, yield their rows, and report how that went."""
         reader = ArchiveReader(Part(source))
-        return write_json_rows(reader, clean_in_order(reader, counts, self._options), file, progress)
+        for row in keep_rows(reader, clean_in_order(reader, counts, self._options), file, report):
+            self._progress("clean", done, len(self._names), self._summary.pages + report.pages)
+            yield row
 
 
 def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options) -> Iterator[Row | Failure]:
-    """Clean pages, each with what its host had counted when it came; yield as :func:`clean_counted`, in their order."""
-    with asyncio.Runner() as runner:
-        batches = _clean_batches(pages, counts, options)
+    """Clean pages, each with what its host had counted when it came; yield as :func:`clean_counted`, in their order.
+
+    The next ones are read and cleaned while the last ones are used. That is done in a thread, so that it can be called
+    where an event loop runs already, as in a notebook.
+    """
+    batches, runner = _clean_batches(pages, counts, options), asyncio.Runner()
+    with ThreadPoolExecutor(1) as thread:
         try:
-            while rows := runner.run(anext(batches, None)):
+            coming = thread.submit(lambda: runner.run(anext(batches, None)))
+            while rows := coming.result():
+                coming = thread.submit(lambda: runner.run(anext(batches, None)))
                 yield from rows
         finally:
-            runner.run(batches.aclose())
+            thread.submit(lambda: runner.run(batches.aclose())).result()
+            thread.submit(runner.close).result()
 
 
 async def _clean_batches(
     pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options
 ) -> AsyncGenerator[list[Row | Failure]]:
-    """Read the next pages in processes while the last ones are cleaned there; count them here, in their order."""
+    """Read and clean pages in processes, each of which has some to do at any time; count them here, in their order."""
     pool = CleaningPool(options.processes, options.model, options.cleaning, lambda: None)
     pool.start()
-    left = iter(pages)
-    cleaning: list[asyncio.Task[Row | Failure]] = []
+    loop = asyncio.get_running_loop()
+    running, rows = deque[asyncio.Task["Row | Failure"]](), list["Row | Failure"]()
+    (counted := loop.create_future()).set_result(None)
     try:
-        while batch := list(islice(left, _BATCH * options.processes)):
-            reading = [asyncio.create_task(_read_page(page, pool, options)) for page in batch]
-            if cleaning:
-                yield await asyncio.gather(*cleaning)
-            cleaning = []
-            for page, task in zip(batch, reading, strict=True):
-                hashed = await task
-                evidence = counts.count(page.url, page.host, hashed) if isinstance(hashed, HashedUnits) else None
-                cleaning.append(asyncio.create_task(_clean_read(page, hashed, evidence, pool, options)))
-        if cleaning:
-            yield await asyncio.gather(*cleaning)
+        for page in pages:
+            before, counted = counted, loop.create_future()
+            running.append(loop.create_task(_clean_page(page, before, counted, counts, pool, options)))
+            if len(running) == _AT_ONCE * options.processes:
+                rows.append(await running.popleft())
+            if len(rows) == _BATCH:
+                yield rows
+                rows = []
+        yield [*rows, *await asyncio.gather(*running)]
     finally:
         await pool.close()
 
 
-async def _read_page(page: ArchivedPage, pool: CleaningPool, options: Options) -> HashedUnits | str | None:
+async def _read_page(
+    page: ArchivedPage, html: str | bytes, pool: CleaningPool, options: Options
+) -> HashedUnits | str | None:
     """As :func:`hash_page`, in a process; in this one where none can be started."""
     if kind_of_data(page.html) is not None:
         return None
     try:
-        return await pool.read(_text_of(page), page.url) or hash_page(page, options)
+        return await pool.read(html, page.url) or hash_page(page, options)
     except PageTooLarge:
         return None
     except PageFailedError:
@@ -127,19 +129,25 @@ async def _read_page(page: ArchivedPage, pool: CleaningPool, options: Options) -
         return _last_line(error)
 
 
-async def _clean_read(
+async def _clean_page(
     page: ArchivedPage,
-    hashed: HashedUnits | str | None,
-    evidence: SiteEvidence | None,
+    before: asyncio.Future[None],
+    counted: asyncio.Future[None],
+    counts: StreamCounts,
     pool: CleaningPool,
     options: Options,
 ) -> Row | Failure:
-    """As :func:`clean_page`, where the page was read."""
+    """As :func:`clean_page`, once the page before it was counted."""
+    html = page.html if page.charset is None else decode(page.html, page.charset)
+    hashed = await _read_page(page, html, pool, options)
+    await before
+    evidence = counts.count(page.url, page.host, hashed) if isinstance(hashed, HashedUnits) else None
+    counted.set_result(None)
     if isinstance(hashed, str):
         return Failure(hashed, page.url)
     read = hashed if isinstance(hashed, ReadPage) else None
     try:
-        item = await pool.clean(_text_of(page), page.url, evidence, None, options.rules.for_url(page.url), read)
+        item = await pool.clean(html, page.url, evidence, None, options.rules.for_url(page.url), read)
     except PageFailedError:
         return Failure(ENDED_PROCESS, page.url)
     except RuntimeError as error:
@@ -147,10 +155,6 @@ async def _clean_read(
     if item is None:
         return clean_page(page, hash_page(page, options), evidence, options)
     return row_of(page, item, options)
-
-
-def _text_of(page: ArchivedPage) -> str | bytes:
-    return page.html if page.charset is None else decode(page.html, page.charset)
 
 
 def _last_line(error: RuntimeError) -> str:

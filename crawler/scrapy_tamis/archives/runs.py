@@ -33,7 +33,7 @@ from tamis.processes import memory_bytes, process_pool
 from tamis.rules import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
     Tasks = dict[str, tuple[Part, Path]]
     """Parts and the file to write of each, by name."""
+
+    Rows = Generator[Row, None, None]
 
     ReportProgress = Callable[[str, int, int, int], object]
     """Takes a step, how many of its items are done, of how many, and pages done."""
@@ -195,21 +197,20 @@ class Run(ABC):
     def _clean(self) -> None:
         """Clean the archives, and write each."""
 
-    def _write(self, source: str, parts: Iterable[tuple[Path, Summary]]) -> None:
-        """Write the clean pages of an archive, from a file of JSON lines and a summary for each of its parts."""
+    def _write(self, source: str, parts: Iterable[tuple[Iterable[Row], Summary]]) -> None:
+        """Write the clean pages of an archive, from rows and a summary for each of its parts."""
         suffix, write_rows = FORMATS[self._options.format]
         with self._destination.open_file(f"{self._names[source]}{suffix}") as file:
             write_rows(file, self._mark_duplicates(parts), self._options.outputs)
 
-    def _mark_duplicates(self, parts: Iterable[tuple[Path, Summary]]) -> Iterator[Row]:
+    def _mark_duplicates(self, parts: Iterable[tuple[Iterable[Row], Summary]]) -> Iterator[Row]:
         """Go through the rows of an archive, marked as near-duplicates in their order, and add to the summary."""
         for rows, summary in parts:
+            for row in rows:
+                verdict = self._index.find(str(row["url"]), str(row["text"]))
+                self._summary.duplicates += verdict.duplicate_of is not None
+                yield row | verdict._asdict()
             self._summary.add(summary)
-            with rows.open(encoding="utf-8") as lines:
-                for row in map(json.loads, lines):
-                    verdict = self._index.find(row["url"], row["text"])
-                    self._summary.duplicates += verdict.duplicate_of is not None
-                    yield row | verdict._asdict()
 
 
 def _file_names(sources: list[str]) -> dict[str, str]:
@@ -252,8 +253,9 @@ class ArchiveRun(Run):
             dict(self._run_step("count", count_archive, all_parts, leaves, counts))
             self._summary.hosts = count_hosts([leaves / name for name in all_parts], counts, progress=self._progress)
             reports = _in_order(all_parts, self._run_step("clean", clean_archive, all_parts, cleaned, counts))
+            rows = ((read_rows(cleaned / name), report) for name, report in reports)
             for number, (source, named) in enumerate(parts.items(), 1):
-                self._write(source, ((cleaned / name, report) for name, report in islice(reports, len(named))))
+                self._write(source, islice(rows, len(named)))
                 self._progress("write", number, len(parts), self._summary.pages)
 
     def _run_step(
@@ -389,7 +391,10 @@ def clean_archive(part: Part, file: Path, options: Options, counts: HostCounts) 
     """Second pass: clean the pages of a part into a file of JSON lines."""
     reader, kept = _kept.pop(part, (ArchiveReader(part), None))
     pages = reader if kept is None else (kept.pop(0) for _ in range(len(kept)))  # each goes when it is cleaned
-    return write_json_rows(reader, clean_counted(_traced(pages, file), counts, options), file)
+    report = Summary()
+    for _ in keep_rows(reader, clean_counted(_traced(pages, file), counts, options), file, report):
+        pass
+    return report
 
 
 def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Options) -> Iterator[Row | Failure]:
@@ -400,11 +405,8 @@ def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Op
         yield clean_page(page, hashed, evidence, options)
 
 
-def write_json_rows(
-    reader: ArchiveReader, rows: Iterable[Row | Failure], file: Path, progress: Callable[[int], object] = lambda _: None
-) -> Summary:
-    """Write the rows of the pages of a reader into a file of JSON lines, and report how that went."""
-    report = Summary()
+def keep_rows(reader: ArchiveReader, rows: Iterable[Row | Failure], file: Path, report: Summary) -> Iterator[Row]:
+    """Write the rows of the pages of a reader into a file of JSON lines, yield them, and report how that went."""
     with file.open("w", encoding="utf-8") as lines:
         for row in rows:
             if isinstance(row, Failure):
@@ -413,10 +415,15 @@ def write_json_rows(
             else:
                 lines.write(json.dumps(row) + "\n")
                 report.pages += 1
-                progress(report.pages)
+                yield row
     report.skipped = reader.skipped
     report.failed += reader.failed
     report.first |= reader.first
     if reader.broken is not None:
         report.broken[reader.part.source] = reader.broken
-    return report
+
+
+def read_rows(file: Path) -> Rows:
+    """Go through the rows that :func:`keep_rows` has written into a file."""
+    with file.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
