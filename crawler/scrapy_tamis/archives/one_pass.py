@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import closing
+from threading import Thread
 from typing import TYPE_CHECKING, Final
 
 from scrapy_tamis.archives.counting import StreamCounts
@@ -19,7 +20,7 @@ from tamis.page.page import PageTooLarge
 from tamis.page.parsing import decode, kind_of_data
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from scrapy_tamis.archives.reading import ArchivedPage
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 
 _AT_ONCE: Final = 8
 """Pages per process that are read, counted and cleaned at a time."""
-
-_BATCH: Final = 32
-"""Rows that are handed on at a time."""
 
 
 class OnePassRun(Run):
@@ -75,42 +73,31 @@ class OnePassRun(Run):
 def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options) -> Iterator[Row | Failure]:
     """Clean pages, each with what its host had counted when it came; yield as :func:`clean_counted`, in their order.
 
-    The next ones are read and cleaned while the last ones are used. That is done in a thread, so that it can be called
-    where an event loop runs already, as in a notebook.
+    An event loop in a thread counts the next ones and has them cleaned while the last ones are used here. So are pages
+    read here: no interrupt gets at a thread that waits for standard input.
     """
-    batches, runner = _clean_batches(pages, counts, options), asyncio.Runner()
-    with ThreadPoolExecutor(1) as thread:
-        try:
-            coming = thread.submit(lambda: runner.run(anext(batches, None)))
-            while rows := coming.result():
-                coming = thread.submit(lambda: runner.run(anext(batches, None)))
-                yield from rows
-        finally:
-            thread.submit(lambda: runner.run(batches.aclose())).result()
-            thread.submit(runner.close).result()
-
-
-async def _clean_batches(
-    pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options
-) -> AsyncGenerator[list[Row | Failure]]:
-    """Read and clean pages in processes, each of which has some to do at any time; count them here, in their order."""
+    loop = asyncio.new_event_loop()
     pool = CleaningPool(options.processes, options.model, options.cleaning, lambda: None)
-    pool.start()
-    loop = asyncio.get_running_loop()
-    running, rows = deque[asyncio.Task["Row | Failure"]](), list["Row | Failure"]()
+    running = deque[Future["Row | Failure"]]()
     (counted := loop.create_future()).set_result(None)
+    (thread := Thread(target=loop.run_forever)).start()
     try:
+        loop.call_soon_threadsafe(pool.start)
         for page in pages:
             before, counted = counted, loop.create_future()
-            running.append(loop.create_task(_clean_page(page, before, counted, counts, pool, options)))
+            work = _clean_page(page, before, counted, counts, pool, options)
+            running.append(asyncio.run_coroutine_threadsafe(work, loop))
             if len(running) == _AT_ONCE * options.processes:
-                rows.append(await running.popleft())
-            if len(rows) == _BATCH:
-                yield rows
-                rows = []
-        yield [*rows, *await asyncio.gather(*running)]
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
     finally:
-        await pool.close()
+        for each in running:
+            each.cancel()
+        asyncio.run_coroutine_threadsafe(pool.close(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 async def _read_page(
