@@ -29,8 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import tamis
-from benchmarks.shared.common import html_files
-from demo.web import generate
+from benchmarks.shared.common import html_files, pages_or_demo_web
 from tamis import core, features, fingerprints
 from tamis.duplicates import shingles
 from tamis.features import TABLE_SIZE, TokenTables, features_of
@@ -105,10 +104,8 @@ def _fuzz(options: argparse.Namespace) -> None:
         reload(sets_tables)
     functions.update({name: _recorded(value, calls) for name, value in functions.items() if callable(value)})
     rng, tables = random.Random(options.seed), TokenTables(*np.ones((2, TABLE_SIZE), np.float32))
-    with TemporaryDirectory() as folder:
-        if options.pages is None:
-            generate(Path(folder), pages=11)
-        seeds = [file.read_bytes()[:60_000] for file in html_files(options.pages or Path(folder), 200)]
+    with pages_or_demo_web(options.pages, pages=11) as folder:
+        seeds = [file.read_bytes()[:60_000] for file in html_files(folder, 200)]
     until, pages, refused = time.monotonic() + options.seconds, 0, 0
     while time.monotonic() < until:
         faulthandler.dump_traceback_later(60, exit=True)  # what takes longer hangs

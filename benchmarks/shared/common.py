@@ -7,8 +7,10 @@ import sys
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from demo.web import DEFAULT_PAGES, generate
 from tamis import decide, load_model
 from tamis.folders import page_files
 from tamis_papers.experiments.harness import say
@@ -34,6 +36,15 @@ def rules_in_turn(chosen: bool) -> Iterator[str]:
 def html_files(folder: Path, sample: int | None = None) -> list[Path]:
     """Return the HTML files below a folder, or some of them, evenly spread. Ends the program where there are none."""
     return spread(page_files(folder), sample) or sys.exit(f"no HTML files in {folder}")
+
+
+@contextmanager
+def pages_or_demo_web(folder: Path | None, pages: int = DEFAULT_PAGES) -> Iterator[Path]:
+    """Give a folder of pages, or without one a folder with so many pages of each host of the demo web."""
+    with TemporaryDirectory() as made:
+        if folder is None:
+            generate(Path(made), pages=pages)
+        yield folder or Path(made)
 
 
 def installed(*names: str) -> list[str]:

@@ -19,16 +19,14 @@ import tracemalloc
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
 
 from lxml import etree
 from threadpoolctl import threadpool_limits
 
-from benchmarks.shared.common import html_files, process_megabytes
+from benchmarks.shared.common import html_files, pages_or_demo_web, process_megabytes
 from benchmarks.shared.peers import peers
-from demo.web import generate
 from scrapy_tamis.commands.common import with_progress
 from tamis import Page, PageTooLarge, clean, load_model
 from tamis.fingerprints import node_fingerprints
@@ -66,10 +64,7 @@ def main() -> None:
     parser.add_argument("--model", metavar="MODEL", help="model (default: the package's)")
     parser.add_argument("--no-peers", action="store_true", help="Tamis alone")
     options = parser.parse_args()
-    with TemporaryDirectory() as folder:
-        if options.pages is None:
-            generate(Path(folder))
-            options.pages = Path(folder)
+    with pages_or_demo_web(options.pages) as options.pages:
         _measure(options)
 
 

@@ -3,8 +3,7 @@
     python -m benchmarks.speed.threads [PAGES_DIR] [--sample 400] [--workers 2] [--rounds 7]
 
 Without a folder the pages are those of the demo web. Rounds alternate between the three, and the medians count. Two
-threads of a Python with a global lock hardly gain; for one without, see "Free-threaded Python" in the guide without
-Scrapy.
+threads of a Python with a global lock hardly gain; how to start one without is in docs/guides/library.md.
 """
 
 from __future__ import annotations
@@ -14,11 +13,9 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from benchmarks.shared.common import html_files
-from demo.web import generate
+from benchmarks.shared.common import html_files, pages_or_demo_web
 from tamis import clean
 from tamis_papers.experiments.harness import parser_of, say, table, write_json
 
@@ -31,11 +28,8 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="threads and processes (%(default)s)")
     parser.add_argument("--rounds", type=int, default=7, metavar="N", help="runs of each kind (%(default)s)")
     options = parser.parse_args()
-    with TemporaryDirectory() as folder:
-        if options.pages is None:
-            generate(Path(folder))
-            options.pages = Path(folder)
-        pages = [file.read_bytes() for file in html_files(options.pages, options.sample)]
+    with pages_or_demo_web(options.pages) as folder:
+        pages = [file.read_bytes() for file in html_files(folder, options.sample)]
     number, has_lock = options.workers, getattr(sys, "_is_gil_enabled", lambda: True)()
     with (
         ThreadPoolExecutor(1) as thread,
