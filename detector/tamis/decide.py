@@ -135,7 +135,7 @@ def cut_unwanted(draft: Draft) -> None:
     page = draft.page
     if draft.comments is not None:
         draft.overrule(draft.comments.excluded & ~draft.comments.comments, Reason.UNWANTED, cut=True)
-    leftovers = find_leftovers(draft.texts, may_be_comments=any(sign in page.utf8 for sign in b"<[>"))
+    leftovers = find_leftovers(draft.texts)
     if leftovers:
         draft.overrule(np.bincount(leftovers, minlength=page.m) > 0, Reason.UNWANTED, cut=True)
     bars = page.attributes.elements_matching(_ARCHIVE_BARS)

@@ -250,7 +250,8 @@ class ArchiveRun(Run):
         for folder in (leaves, counts, cleaned, self._state / "reports"):
             folder.mkdir(exist_ok=True)
         with closing(PartProcesses(min(self._options.processes, len(all_parts)))) as self._processes:
-            dict(self._run_step("count", count_archive, all_parts, leaves, counts))
+            for _ in self._run_step("count", count_archive, all_parts, leaves, counts):
+                pass
             self._summary.hosts = count_hosts([leaves / name for name in all_parts], counts, progress=self._progress)
             reports = _in_order(all_parts, self._run_step("clean", clean_archive, all_parts, cleaned, counts))
             rows = ((read_rows(cleaned / name), report) for name, report in reports)

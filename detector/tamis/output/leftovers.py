@@ -39,7 +39,7 @@ _SIGNS: Final = ((b"[", _SHORTCODE), (b"{", re.compile(r"\{[{%]")), (b"<", re.co
 _TEMPLATE: Final = re.compile(r"(?:\s|\{\{[^{}]{0,300}\}\}|\{%[^%]{0,300}%\}|<%[^%]{0,300}%>)+")
 
 
-def find_leftovers(texts: Sequence[str], *, may_be_comments: bool = True) -> list[int]:
+def find_leftovers(texts: Sequence[str]) -> list[int]:
     """Numbers of the texts, white space normalised, that are leftovers as a whole.
 
     These are borders of conditional comments, labels of advertisements, and buttons of recipes.
@@ -48,7 +48,7 @@ def find_leftovers(texts: Sequence[str], *, may_be_comments: bool = True) -> lis
         number
         for number, text in enumerate(texts)
         if (len(text) in _LENGTHS and text.lower() in _LABELS)
-        or (may_be_comments and text[:1] in _COMMENT_STARTS and _CONDITIONAL_COMMENT.fullmatch(text))
+        or (text[:1] in _COMMENT_STARTS and _CONDITIONAL_COMMENT.fullmatch(text))
     ]
 
 

@@ -27,7 +27,7 @@ _WORD_ENDS: Final = frozenset(",:;!?%)]")
 _CLAUSE_ENDS: Final = frozenset(",:;!?")
 _ORDINALS: Final = frozenset({"st", "nd", "rd", "th"})
 _NAME: Final = re.compile("[a-zA-Z]{3,40}")  # in a class: generators call theirs c1
-PLACES: Final = attribute_predicate("href", parts=("#",))
+PLACES: Final = attribute_predicate("href", parts=("#",))  # of links to a place, in a page or in this one
 _MAX_BEFORE: Final = 40  # characters of a text that are looked at
 _PAIR: Final = 2
 _MIN_FIELD: Final = 4  # characters on average; parts of words are shorter

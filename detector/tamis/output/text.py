@@ -80,12 +80,15 @@ def _write(page: Page, kept: Flags, hidden: Flags | None) -> tuple[bytes, NDArra
 def _raised_texts(page: Page, runs: Flags) -> dict[int, str]:
     """Text of raised and lowered runs, by run: where an element holds digits and signs only, in characters for them."""
     found: dict[int, str] = {}
+    if page.tag_names.isdisjoint(RAISED):
+        return found
+    rewrites, in_code = run_rewrites(page), in_code_blocks(page)
     for name, signs in RAISED.items():
         for element in elements_with_names(page, name):
             inside = range(page.run_begin[element], page.run_end[element])
-            if in_code_blocks(page)[element] or len(inside) > _MAX_RAISED:
+            if in_code[element] or len(inside) > _MAX_RAISED:
                 continue
-            texts = {run: run_text(page, run, run_rewrites(page)) for run in inside if runs[run]}
+            texts = {run: run_text(page, run, rewrites) for run in inside if runs[run]}
             if RAISED_SIGNS.issuperset("".join("".join(texts.values()).split())):
                 found |= {run: text.translate(signs) for run, text in texts.items()}
     return found

@@ -31,7 +31,6 @@ _MAX_LENGTH: Final = 500
 _COMPOUND: Final = r"(?=[a-zA-Z.#])([a-zA-Z][\w-]*+)?+((?:[.#]-?+[a-zA-Z_][\w-]*+)*+)"
 _PLAIN: Final = re.compile(rf"{_COMPOUND}(?:(?:\s*+>\s*+|\s++){_COMPOUND})*+", re.ASCII)
 _STEP: Final = re.compile(rf"(\s*+>\s*+|\s++|^){_COMPOUND}", re.ASCII)
-_PSEUDO_ELEMENT: Final = re.compile(r"(?<!\\)(?:::[a-z-]+|:(?:before|after))\Z")
 _MARK: Final = re.compile(r"([.#])([\w-]++)", re.ASCII)
 _STATES: Final = frozenset({
     *("hover", "focus", "focus-within", "focus-visible", "active", "target", "visited", "fullscreen", "modal"),
@@ -56,7 +55,7 @@ def parse_selector(selector: str) -> parser.Selector | None:
     if _PLAIN.fullmatch(selector):
         return _parse_plain(selector)
     with suppress(SelectorError, RecursionError):
-        if not _PSEUDO_ELEMENT.search(selector) and (found := parse(selector))[0].pseudo_element is None:
+        if (found := parse(selector))[0].pseudo_element is None:
             return found[0]
     return None
 

@@ -63,8 +63,7 @@ _ZERO_WIDTH: Final = "\u00ad\u200b\u2060\u2061\u2062\u2063\u2064\ufeff"
 _TAGS: Final = "".join(map(chr, range(0xE0000, 0xE0080)))
 _LETTER_JOINERS: Final = "\u200c\u200d"  # zero-width (non-)joiner
 UNSEEN_CHARACTERS: Final = re.compile(
-    rf"[{_ZERO_WIDTH}{_TAGS}{_LETTER_JOINERS}](?:(?<=[{_ZERO_WIDTH}])|(?<=[{_TAGS}])(?<![\U0001f3f4{_TAGS}].)[{_TAGS}]*"
-    rf"|(?<=[{_LETTER_JOINERS}])(?<!\S.)[{_LETTER_JOINERS}]*(?![^\x00-\x7f]))"
+    rf"[{_ZERO_WIDTH}]|(?<![\U0001f3f4{_TAGS}])[{_TAGS}]+|(?<!\S)[{_LETTER_JOINERS}]+(?![^\x00-\x7f])"
 )
 """Invisible characters that join no letters: soft hyphens, zero-width spaces, tags except those of flags, and joiners
 after white space, left by editors in empty paragraphs."""
