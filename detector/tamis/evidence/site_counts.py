@@ -48,6 +48,8 @@ LEARNED: Final = Evidence(fraction=2.167, everywhere=2.5, place=0.487, presence=
 """The learned coefficients. ``everywhere`` is raised from 0.7, which changes no figure, so that what all pages repeat
 is cut even if the page's own score is confident."""
 
+_LONG_RUN: Final = 40  # blocks
+
 
 def adjust_by_site_counts(draft: Draft) -> None:
     """Adjust the scores by the site's counts; does nothing on the first page of a site."""
@@ -57,8 +59,9 @@ def adjust_by_site_counts(draft: Draft) -> None:
     templateness = scores.templateness[page.n :]
     _, added = find_evidence(page, draft.df, draft.places, draft.pages, templateness, draft.model)
     is_shared = draft.df[page.n :] >= max(0.25 * draft.pages, 6)
-    # The table of contents of a manual is on the pages of that manual alone, and reads like a listing.
-    added[page.n :] += LEARNED.everywhere * _in_long_runs(is_shared, draft.lengths)
+    if np.count_nonzero(is_shared) >= _LONG_RUN:
+        # The table of contents of a manual is on the pages of that manual alone, and reads like a listing.
+        added[page.n :] += LEARNED.everywhere * _in_long_runs(is_shared, draft.lengths)
     draft.adjust_scores(scores.adjusted(added), Reason.SITE)
 
 
@@ -71,14 +74,14 @@ def cut_common_pictures(draft: Draft) -> None:
 
 
 def _in_long_runs(is_shared: Flags, lengths: Integers) -> Flags:
-    """bool[m], the blocks in runs of 40 and more that are shared (bool[m]), and short in the mean.
+    """bool[m], the blocks in long runs that are shared (bool[m]), and short in the mean.
 
     Posts that archives show have longer blocks, and are on fewer pages.
     """
     edges = np.flatnonzero(np.diff(np.concatenate([[False], is_shared, [False]]).astype(np.int8)))
     begins, ends = edges[::2], edges[1::2]
     characters = np.append(0, np.cumsum(lengths))
-    is_long = ends - begins >= 40
+    is_long = ends - begins >= _LONG_RUN
     is_long &= characters[ends] - characters[begins] <= 60 * (ends - begins)
     found = np.zeros(len(is_shared), bool)
     for begin, end in zip(begins[is_long].tolist(), ends[is_long].tolist(), strict=True):

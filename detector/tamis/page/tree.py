@@ -215,6 +215,7 @@ def as_mask(page: Page, elements: Sequence[int] | NDArray[np.integer[Any]]) -> F
     return chosen
 
 
+@cached_on_page
 def elements_with_attributes(page: Page, *names: str) -> list[tuple[int, dict[str, str]]]:
     """Elements with one of some names, in document order, each with its attributes."""
     elements = elements_with_names(page, *names)
