@@ -8,7 +8,7 @@ import pytest
 from tamis import clean
 from tamis.decide import smooth_scores
 from tamis.evidence.draft import Draft, Options
-from tamis.evidence.main_content import cut_buttons, keep_rows, keep_section_headings
+from tamis.evidence.main_content import cut_buttons, cut_navigation, keep_rows, keep_section_headings
 from tamis.evidence.stated import stated_blocks, stated_lists
 from tamis.models import load_model
 from tamis.page.page import Page
@@ -271,6 +271,22 @@ def test_a_box_of_links_below_an_article_goes_where_it_says_that_it_is_navigatio
     text = clean(story.format(f"<div role=navigation>{box}</div>")).text
     assert "Fruit" not in text
     assert "winter" in text
+
+
+@pytest.mark.parametrize(
+    "name", ["class=breadcrumb", "class='trail shop-breadcrumbs'", "itemtype=//schema.org/BreadcrumbList"]
+)
+def test_the_steps_to_a_page_go_but_not_its_heading(name: str) -> None:
+    steps = (
+        f"<ol {name}><li><a href=/orchard>Orchard</a><li>Winter pears</ol><div class=breadcrumb><h1>Pears</h1></div>"
+    )
+    page = Page.parse(f"<main>{steps}{STORY}</main>")
+    draft = Draft(page, load_model(), None, Options())
+    smooth_scores(draft)
+    draft.kept_units[:] = True
+    cut_navigation(draft)
+    texts = page.block_texts()
+    assert [texts[block] for block in np.flatnonzero(~draft.kept)] == ["Orchard", "Winter pears"]
 
 
 def test_white_space_around_the_block_of_a_picture_keeps_no_divisions() -> None:

@@ -48,7 +48,10 @@ _BUTTON: Final = (
     attribute_predicate("class", parts=("btn", "button", "cta")),
     re.compile(r"(?i)(?:^|[\s_-])(?:btn|button|cta)(?:$|[\s_-])"),
 )
-_NAVIGATION: Final = attribute_predicate("role", parts=("navigation",)), re.compile(r"(?i)^\s*navigation\s*$")
+_NAVIGATION: Final = (
+    attribute_predicate("role", "class", "itemtype", parts=("navigation", "breadcrumb")),
+    re.compile(r"(?i)^\s*navigation\s*$|(?:^|[\s_-])breadcrumbs?(?:$|\s)|/BreadcrumbList\s*$"),
+)
 _OPENS_PANEL: Final = re.compile(r"aria-(?:controls|expanded)|data-(?:.*-)?(?:target|toggle|tab|panel)")
 _OF_A_POST: Final = token_pattern(r"(?:post|node)-\d+", "odd", "even")
 """Classes that tell the posts of a list apart."""
@@ -190,11 +193,14 @@ def keep_section_headings(draft: Draft) -> None:
 
 
 def cut_navigation(draft: Draft) -> None:
-    """Cut what is kept inside of navigation, if that is little: boxes of links in an article, alphabets of lists."""
+    """Cut what is kept inside of navigation, if that is little: boxes of links, alphabets of lists, breadcrumbs.
+
+    A headline stays wherever it is.
+    """
     page = draft.page
     elements = page.attributes.elements_matching(*_NAVIGATION) + elements_with_names(page, "nav")
     if elements:
-        inside = within(page, as_mask(page, elements)).take(page.block_node) & draft.kept
+        inside = within(page, as_mask(page, elements)).take(page.block_node) & draft.kept & ~blocks_inside(page, "h1")
         if np.count_nonzero(inside) and draft.lengths.dot(inside) <= 0.3 * draft.lengths.dot(draft.kept):
             draft.overrule(inside, Reason.UNWANTED, cut=True)
 
