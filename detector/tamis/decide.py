@@ -18,6 +18,7 @@ from tamis.evidence.main_content import (
     keep_headline,
     keep_parts_of_main_content,
     keep_rows,
+    keep_section_headings,
 )
 from tamis.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from tamis.evidence.product import keep_product
@@ -184,6 +185,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     keep_headline,
     keep_product,
     keep_stated,
+    keep_section_headings,
     cut_hidden,
     cut_later_copies,
     cut_unwanted,

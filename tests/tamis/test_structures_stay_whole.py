@@ -2,12 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from tamis import clean
 from tamis.decide import smooth_scores
 from tamis.evidence.draft import Draft, Options
-from tamis.evidence.main_content import cut_buttons, keep_rows
+from tamis.evidence.main_content import cut_buttons, cut_navigation, keep_rows, keep_section_headings
 from tamis.evidence.stated import stated_blocks, stated_lists
 from tamis.models import load_model
 from tamis.page.page import Page
@@ -238,6 +239,30 @@ def test_rows_of_a_reference_below_its_prose_stay_with_it(row: str, are_kept: bo
     assert draft.kept.tolist() == [True] * 13 + [are_kept] * 9 + [False]
 
 
+@pytest.mark.parametrize(
+    ("html", "kind", "kept"),
+    [
+        ("<h2>Pros</h2><p>It is light.</p><p>It folds into a bag, and is dry within an hour.</p>", "article", "Pros"),
+        ("<h3><a href=/k>Kettle</a></h3><p>Boils a litre in four minutes without a sound.</p>", "collection", "Kettle"),
+        ("<h3><a href=/k>Kettle</a></h3><p>Boils a litre in four minutes without a sound.</p>", "article", ""),
+        ("<h2>Notes</h2><p>None.</p>", "article", ""),
+        ("<h2>Uses</h2><h3>Sea</h3><p>It floats, and is seen from afar by its cover.</p>", "article", "Uses Sea"),
+        ("<h3>Uses</h3><h2>Sea</h2><p>It floats, and is seen from afar by its cover.</p>", "article", "Sea"),
+    ],
+    ids=["a word", "a link in a list", "a link in an article", "hardly any text", "a chapter", "an empty section"],
+)
+def test_a_section_whose_text_is_kept_keeps_its_heading(html: str, kind: str, kept: str) -> None:
+    page = Page.parse(f"<main><h2>Menu</h2><p>A tent for two.</p>{html}</main>")
+    draft = Draft(page, load_model(), None, Options())
+    smooth_scores(draft)
+    draft.choice = draft.choice._replace(kind=kind)
+    is_heading = np.array([page.elements[element].tag in {"h2", "h3"} for element in page.block_node.tolist()])
+    draft.kept_units[page.n :] = ~is_heading
+    draft.page_scores = draft.page_scores._replace(templateness=np.full(page.n + page.m, 0.6))
+    keep_section_headings(draft)
+    assert " ".join(text for text in np.array(page.block_texts())[is_heading & draft.kept]) == kept
+
+
 def test_a_box_of_links_below_an_article_goes_where_it_says_that_it_is_navigation() -> None:
     links = "".join(f"<tr><th>{name}<td><a href=/{name}>{name} 1</a> <a href=/{name}2>{name} 2</a>" for name in "ABC")
     story = f"<main><h1>Pears</h1>{STORY}{{}}{STORY.replace('autumn', 'winter')}</main>"
@@ -246,6 +271,22 @@ def test_a_box_of_links_below_an_article_goes_where_it_says_that_it_is_navigatio
     text = clean(story.format(f"<div role=navigation>{box}</div>")).text
     assert "Fruit" not in text
     assert "winter" in text
+
+
+@pytest.mark.parametrize(
+    "name", ["class=breadcrumb", "class='trail shop-breadcrumbs'", "itemtype=//schema.org/BreadcrumbList"]
+)
+def test_the_steps_to_a_page_go_but_not_its_heading(name: str) -> None:
+    steps = (
+        f"<ol {name}><li><a href=/orchard>Orchard</a><li>Winter pears</ol><div class=breadcrumb><h1>Pears</h1></div>"
+    )
+    page = Page.parse(f"<main>{steps}{STORY}</main>")
+    draft = Draft(page, load_model(), None, Options())
+    smooth_scores(draft)
+    draft.kept_units[:] = True
+    cut_navigation(draft)
+    texts = page.block_texts()
+    assert [texts[block] for block in np.flatnonzero(~draft.kept)] == ["Orchard", "Winter pears"]
 
 
 def test_white_space_around_the_block_of_a_picture_keeps_no_divisions() -> None:

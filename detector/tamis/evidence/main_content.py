@@ -19,6 +19,7 @@ from tamis.page.text import WORD, word_windows
 from tamis.page.tree import (
     LISTS,
     TAG_ID,
+    TAG_NAMES,
     as_mask,
     elements_with_names,
     linked_runs,
@@ -41,11 +42,16 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", "summary")
+_LEVELS: Final = np.array([_HEADINGS.index(name) + 1 if name in _HEADINGS else 0 for name in TAG_NAMES])  # 0: none
+_MAX_HEADING_SCORE: Final = 0.8  # of the page alone
 _BUTTON: Final = (
     attribute_predicate("class", parts=("btn", "button", "cta")),
     re.compile(r"(?i)(?:^|[\s_-])(?:btn|button|cta)(?:$|[\s_-])"),
 )
-_NAVIGATION: Final = attribute_predicate("role", parts=("navigation",)), re.compile(r"(?i)^\s*navigation\s*$")
+_NAVIGATION: Final = (
+    attribute_predicate("role", "class", "itemtype", parts=("navigation", "breadcrumb")),
+    re.compile(r"(?i)^\s*navigation\s*$|(?:^|[\s_-])breadcrumbs?(?:$|\s)|/BreadcrumbList\s*$"),
+)
 _OPENS_PANEL: Final = re.compile(r"aria-(?:controls|expanded)|data-(?:.*-)?(?:target|toggle|tab|panel)")
 _OF_A_POST: Final = token_pattern(r"(?:post|node)-\d+", "odd", "even")
 """Classes that tell the posts of a list apart."""
@@ -162,12 +168,39 @@ def keep_rows(draft: Draft) -> None:
     draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
 
 
+def keep_section_headings(draft: Draft) -> None:
+    """Keep the headings of sections whose text is kept: "Pros", "Overview", the names in a list of products.
+
+    A heading has little evidence of its own, and sites repeat many of them. In articles, headings that are links lead
+    to other articles.
+    """
+    page, kept = draft.page, draft.kept
+    levels = np.append(_LEVELS[page.tag[page.block_node]], 0)
+    wanted = (levels[:-1] > 1) & ~kept & (draft.page_scores.templateness[page.n :] < _MAX_HEADING_SCORE)
+    wanted &= np.logical_or.accumulate(kept)  # after kept text
+    if not (wanted[:-1] & kept[1:]).any():  # as on most pages
+        return
+    if draft.choice.kind in {None, "article"}:
+        wanted &= ~enclosed_blocks(page, page.tag == TAG_ID["a"])
+    characters, headings = prefix_sums(draft.lengths * kept), levels.nonzero()[0]  # kept before each block
+    ends, found = np.append(headings, page.m), np.append(kept, False)
+    for block in wanted.nonzero()[0][::-1].tolist():
+        below = block + 1
+        end = ends[headings.searchsorted(block, side="right")]
+        is_title = levels[below] > levels[block] or (not levels[below] and characters[end] - characters[below] >= 40)
+        found[block] = found[below] and is_title
+    draft.overrule(found[:-1] & ~kept, Reason.MAIN_CONTENT, cut=False)
+
+
 def cut_navigation(draft: Draft) -> None:
-    """Cut what is kept inside of navigation, if that is little: boxes of links in an article, alphabets of lists."""
+    """Cut what is kept inside of navigation, if that is little: boxes of links, alphabets of lists, breadcrumbs.
+
+    A headline stays wherever it is.
+    """
     page = draft.page
     elements = page.attributes.elements_matching(*_NAVIGATION) + elements_with_names(page, "nav")
     if elements:
-        inside = within(page, as_mask(page, elements)).take(page.block_node) & draft.kept
+        inside = within(page, as_mask(page, elements)).take(page.block_node) & draft.kept & ~blocks_inside(page, "h1")
         if np.count_nonzero(inside) and draft.lengths.dot(inside) <= 0.3 * draft.lengths.dot(draft.kept):
             draft.overrule(inside, Reason.UNWANTED, cut=True)
 

@@ -103,7 +103,11 @@ def find_headline(page: Page, declared: str | None, site_name: str, common: Site
     in_title, _ = site.without_name(page.title)
     is_shown = letters_of(declared or "") in {letters_of(heading.text) for heading in shown}
     if not declared or (site.is_name(declared) and not site.is_name(page.title) and not is_shown):
-        declared = normalize_text(page.title) or next((heading.text for heading in shown), None)
+        others = shown or [heading for heading in headings(page, "h2") if _is_at_text(page, heading)]
+        is_clear = bool(shown) or len(others) == 1
+        declared = normalize_text(page.title) or (others[0].text if is_clear else None)
+    if len(shown) == 1 and letters_of(declared or "") in common.texts:  # the site's title
+        declared = shown[0].text
     if not declared:
         return Headline("", False, in_title)
     _, headline = declared_site.without_name(declared, is_split_by_colon=True)

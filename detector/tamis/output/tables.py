@@ -40,17 +40,20 @@ def data_tables(page: Page) -> list[int]:
     """Data tables in document order, none of which is in another.
 
     A data table has at least two rows and columns, and its cells hold values, not tables or other parts of a page: at
-    least half of them if the table has a head and no table in it, otherwise nearly all, with most of its text.
+    least half of them if the table has a head and no table in it, otherwise nearly all, with most of its text. One row
+    is enough for a table with the class of another that has more.
     """
     if "table" not in page.tag_names:
         return []
     rows = np.zeros(page.n, np.int32)
     core.data_tables(page.arrays, rows)
     tables = rows.nonzero()[0].tolist()
-    stated = page.attribute("role") if tables else {}
+    stated, classes = (page.attribute("role"), page.attribute("class")) if tables else ({}, {})
+    alike = {classes.get(table, "") for table in tables if rows[table] > 1} - {""}
     found, end, in_code = list[int](), 0, in_code_blocks(page)
     for table in tables:
         is_layout = in_code[table] or stated.get(table, "").strip().lower() in {"presentation", "none"}
+        is_layout |= rows[table] == 1 and classes.get(table) not in alike
         if table >= end and not is_layout and (rows[table] != _CALLOUT_ROWS or not _is_in_callout(page, table)):
             found.append(table)
             end = int(page.end[table])

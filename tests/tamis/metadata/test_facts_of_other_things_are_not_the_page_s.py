@@ -178,3 +178,11 @@ def test_what_most_pages_of_a_site_have_is_not_of_one_of_them() -> None:
     assert (found.headline, found.authors, found.image, found.published) == ("Fog", [], None, None)
     assert (found.site_name, found.sources["site_name"]) == ("Diary of a marsh", "opengraph")
     assert tamis.clean(pages[5], url="https://marsh.example/5").metadata.image == "https://marsh.example/logo.png"
+
+
+def test_a_title_that_all_pages_of_a_site_have_gives_way_to_the_only_heading_of_a_page() -> None:
+    page = "<title>Notes from a lock keeper</title><h1>{0}</h1><ul><li><a href=/{0}1>{0} of May</a><li>{0} of June</ul>"
+    site = tamis.Site()
+    for number, name in enumerate(("Barges", "Otters", "Floods", "Paint", "Frost")):
+        site.count(page.format(name), f"https://lock.example/{number}")
+    assert tamis.clean(page.format("Fog"), "https://lock.example/5", site=site).metadata.headline == "Fog"

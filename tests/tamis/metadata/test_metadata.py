@@ -298,6 +298,12 @@ def test_a_title_that_software_writes_gives_way_to_the_only_heading_of_the_conte
         assert found.headline == "Our history"
 
 
+def test_without_a_title_the_only_second_heading_above_text_is_the_headline() -> None:
+    page = "<h2>Menu</h2><ul>" + "<li>Boats" * 9 + f"</ul>{{}}<h2>The pier</h2><p>{'It was built by hand. ' * 5}"
+    assert read_metadata(Page.parse(page.format(""))).headline == "The pier"
+    assert read_metadata(Page.parse(page.format(page.format("")))).headline is None
+
+
 def test_the_only_heading_is_the_headline_if_the_title_begins_with_it_though_it_is_one_word() -> None:
     head = "<title>{} - Encyclopedia</title><meta property=og:title content='Marine mammals of the order Cetacea'>"
     assert read_metadata(Page.parse(f"{head.format('Whale')}<h1>Whale <a href='#whale'>#</a></h1>")).headline == "Whale"

@@ -210,6 +210,17 @@ def test_bold_text_in_a_heading_is_written_as_the_rest_of_it(bold: str) -> None:
     assert to_markdown(f"<h2>{bold}</h2><p><b>a</b></p>") == "## Visas and *money*\n\n**a**"
 
 
+def test_a_table_of_one_row_is_data_if_another_of_its_class_has_more() -> None:
+    several, one = (
+        "<table class=args><tr><td>a<td>an oar<tr><td>b<td>a rope</table>",
+        "<table class={}><tr><td>c<td>a sail</table>",
+    )
+    row = "|  |  |\n| --- | --- |\n| c | a sail |"
+    assert to_markdown(several + one.format("args")).endswith(row)
+    for other in (several + one.format("row"), one.format("args") * 2):
+        assert to_markdown(other).endswith("c\n\na sail")
+
+
 def test_tables_get_a_head_and_keep_alignment_lists_breaks_and_code_in_their_cells() -> None:
     markdown = to_markdown("<table><tr><td>a<td align=right>1<tr><td>b<td align=right>2</table>")
     assert markdown.split("\n") == ["|  |  |", "| --- | --: |", "| a | 1 |", "| b | 2 |"]

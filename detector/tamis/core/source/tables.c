@@ -69,8 +69,8 @@ static int holds_values(const PageArrays *page, int32_t table, const Element *co
                      && 2 * counts->heavy_blocks <= blocks_in(page, table);
 }
 
-/* data_tables(page, rows: int32[n]), of zeros: writes how many rows each element has that is a data
-   table, as far as the elements and blocks in it tell. */
+/* data_tables(page, rows: int32[n]), of zeros: writes how many rows each element has that may be a
+   data table, as far as the elements and blocks in it tell; those of one row may be layout. */
 PyObject *core_data_tables(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PageArrays page;
@@ -94,7 +94,7 @@ PyObject *core_data_tables(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     for (i = 0; i < (int32_t)page.n; i++) {
         const Element *table = &elements[i];
-        if (table->rows > 1 && table->has_columns && table->around[CODE] < 0 && holds_values(&page, i, table)) {
+        if (table->has_columns && table->around[CODE] < 0 && holds_values(&page, i, table)) {
             ITEMS(rows, int32_t)[i] = table->rows;
         }
     }
