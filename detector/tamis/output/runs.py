@@ -127,9 +127,15 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
 
 @cached_on_page
 def shown_elements(page: Page) -> NDArray[np.bool_]:
-    """bool[n], elements that are written if they are kept: a player is, with its parts, but not the text in it."""
-    omitted = omitted_elements(page) & ~_IN_PLAYERS.take(page.tag)
-    return ~(within(page, IS_UNSEEN_TEXT.take(page.tag)) | omitted)
+    """bool[n], elements that are written if they are kept.
+
+    A player is, with its parts, but not the text in it; of the forms of a formula one is, and none of its pictures.
+    """
+    formulas = find_formulas(page)
+    omitted = omitted_elements(page) & (formulas.is_replaced | ~_IN_PLAYERS.take(page.tag))
+    shown = ~(within(page, IS_UNSEEN_TEXT.take(page.tag)) | omitted)
+    shown[[*formulas.by_element]] = True
+    return shown
 
 
 def decode_email(code: str) -> str:
