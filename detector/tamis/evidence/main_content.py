@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", "summary")
 _BUTTON: Final = (
-    attribute_predicate("class", parts=("btn", "button", "cta")),
+    attribute_predicate("class", "role", parts=("btn", "button", "cta")),
     re.compile(r"(?i)(?:^|[\s_-])(?:btn|button|cta)(?:$|[\s_-])"),
 )
 _NAVIGATION: Final = attribute_predicate("role", parts=("navigation",)), re.compile(r"(?i)^\s*navigation\s*$")

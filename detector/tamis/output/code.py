@@ -46,9 +46,9 @@ _UNSELECTABLE: Final = re.compile(r"user-select:\s*none")  # the numbers of Hugo
 _LANGUAGE_CANDIDATES: Final = attribute_predicate("class", parts=("lang",))
 _LANGUAGE: Final = re.compile(r"(?:^|[\s_-])lang(?:uage(?:-name)?)?(?:$|\s)")  # VitePress, MDN
 _LANGUAGE_LABEL: Final = re.compile(r"[\w+#.-]{1,20}")
-_COPY_CANDIDATES: Final = attribute_predicate("class", "aria-label", "title", parts=("copy",))
-_COPY: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
-_COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
+_COPY_CANDIDATES: Final = attribute_predicate("class", "aria-label", "title", "onclick", parts=("copy", "select"))
+_COPY: Final = re.compile("copy(?!right)|clipboard|selectcode", re.IGNORECASE)
+_COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?|select all", re.IGNORECASE)
 _MAX_LABEL: Final = 40  # characters
 _MAX_BLANK_RUNS: Final = 20  # between a label and its code
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")

@@ -255,10 +255,8 @@ def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
 
 
 def _tracking_pixels(page: Page) -> list[int]:
-    """Elements that are a pixel wide and high at most."""
-    heights = page.attribute("height")
-    sizes = {at: {width.strip(), heights.get(at, "").strip()} for at, width in page.attribute("width").items()}
-    return [at for at, size in sizes.items() if size <= {"0", "1", "0px", "1px"}]
+    """Elements that are a pixel high at most: also lines, and what indents a reply."""
+    return [at for at, height in page.attribute("height").items() if height.strip() in {"0", "1", "0px", "1px"}]
 
 
 def _icons_of_links(page: Page, media: Flags) -> list[int]:

@@ -87,11 +87,15 @@ def _in_boxes(page: Page, touches: Flags) -> list[int]:
 
 
 def _beside_controls(page: Page, touches: Flags) -> list[int]:
-    """Those of some runs that begin with a word where a label or a button begins or ends, or after a "cite:"."""
+    """Those of some runs that begin with a word where a label or a button begins or ends, or after a "cite:".
+
+    In a quotation, ``cite`` is who said it.
+    """
     controls, cites = elements_with_names(page, "label", "button", "output"), elements_with_names(page, "cite")
     if not (controls or cites):
         return []
-    cited, found = frozenset(cites), []
+    quoted = within(page, page.tag == TAG_ID["blockquote"])
+    cited, found = {cite for cite in cites if not quoted[cite]}, []
     for run, *elements in _borders(page, touches, as_mask(page, controls + cites)):
         last, first = page.text[page.run_offset[run] - 1], page.text[page.run_offset[run]]
         if first.isalnum() and (last == ":" or (last.isalnum() and cited.isdisjoint(elements))):
