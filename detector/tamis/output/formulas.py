@@ -46,9 +46,11 @@ _CONTAINER: Final = token_pattern(
     *("MJXc-display", "mjx-chtml"),
 )
 _SCRIPTS: Final = attribute_predicate("type", parts=("math/tex",))
-_PICTURES: Final = attribute_predicate("class", "src", parts=("latex", "mwe-math", "emoji", "smil", "mathjax", "katex"))
+_PICTURES: Final = attribute_predicate("class", "src", parts=("latex", "-math", "emoji", "smil", "mathjax", "katex"))
 _RENDERER: Final = re.compile("mathjax|katex", re.IGNORECASE)
-_TEX_CONTAINER: Final = token_pattern("math-container", "arithmatex", "math (?:inline|display)", "js-(?:inline|display)-math")
+_TEX_CONTAINER: Final = token_pattern(
+    "math-container", "arithmatex", "math (?:inline|display|notranslate)", "js-(?:inline|display)-math"
+)
 _DOLLARS: Final = re.compile(  # of MathJax, of KaTeX
     r"""inlineMath\b.{0,60}?["']\$["']|left["']?\s?:\s?["']\$["'],\s?["']?right["']?\s?:\s?["']\$["']""", re.DOTALL
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tamis.core import core
+from tamis.output.code import in_code_blocks
 from tamis.output.styles import displays
 from tamis.page.attributes import attribute_predicate
 from tamis.page.css_values import FLEX
@@ -40,12 +41,12 @@ def separated_runs(page: Page) -> dict[int, str]:
 
     Apart are boxes: buttons, unknown elements, and what flex boxes and grids hold; labels; links to different
     addresses; fields, see :func:`_in_fields`; and links, dates and spans side by side of which the second begins a
-    word: "Tony Barbone" and "Chief Officer". Other spans may be parts of one word, and in ``pre`` the white space is as
-    it was typed.
+    word: "Tony Barbone" and "Chief Officer". Other spans may be parts of one word, and in code the white space is as it
+    was typed.
     """
     touches = page.continues_word
-    if "pre" in page.tag_names:
-        touches = touches & ~within(page, page.tag == TAG_ID["pre"]).take(page.run_node)
+    if np.count_nonzero(in_code := in_code_blocks(page)):
+        touches = touches & ~in_code.take(page.run_node)
     if not np.count_nonzero(touches):
         return {}
     apart = [*_beside_elements(page, touches), *_in_boxes(page, touches), *_beside_controls(page, touches)]
