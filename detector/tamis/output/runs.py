@@ -45,7 +45,7 @@ _UPDATED: Final = token_pattern("updated")
 _PRICE: Final = re.compile(rf"[{CURRENCIES}]\s?\d{{1,3}}(?:,?\d{{3}})*\Z")
 _MAX_PRICE_BLOCK: Final = 40  # characters; in a sentence raised digits are a note
 _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
-_SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ after a heading, ↩ after a footnote
+_SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ after a heading; of a label: ▢
 _MAX_EMAIL: Final = 600  # hexadecimal digits
 _EMAIL: Final = re.compile(r"([\w.!#$%&'*+/=^{|}~-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+)(?:\?|\Z)")  # no subject
 
@@ -111,11 +111,12 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
     """bool[n], elements whose text is left out of what stays.
 
     These are all forms of a formula but one, line numbers and copy buttons of code, links that only mark a place (¶ and
-    # of headings, ↩ and ^ of footnotes, "[edit]" of a wiki), what players hold for readers without them, and the date
-    of the last change that WordPress writes after that of publication, which its themes hide.
+    # of headings, ↩ and ^ of footnotes, "[edit]" of a wiki), labels of signs (▢), what players hold for readers without
+    them, and the date of the last change that WordPress writes after that of publication, which its themes hide.
     """
     table, formulas = page.attributes, find_formulas(page)
-    found = labelled(page, table.elements_matching(PLACES), _SIGNS) + beside_code(page)
+    signs = table.elements_matching(PLACES) + elements_with_names(page, "label")
+    found = labelled(page, signs, _SIGNS) + beside_code(page)
     if table.matching(_CLASSES):
         found += table.elements_matching(_CLASSES, _WIKI_LINK)
         found += _second_dates(page, table.elements_matching(_CLASSES, _UPDATED))

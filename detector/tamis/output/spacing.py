@@ -28,6 +28,7 @@ _WORD_ENDS: Final = frozenset(",:;!?%)]")
 _CLAUSE_ENDS: Final = frozenset(",:;!?")
 _ORDINALS: Final = frozenset({"st", "nd", "rd", "th"})
 _NAME: Final = re.compile("[a-zA-Z]{3,40}")  # in a class: generators call theirs c1
+_SPOKEN: Final = ("sr-only", "srOnly", "screen-reader", "visually-hidden", "visuallyhidden")
 PLACES: Final = attribute_predicate("href", parts=("#",))  # of links to a place, in a page or in this one
 _MAX_BEFORE: Final = 40  # characters of a text that are looked at
 _PAIR: Final = 2
@@ -90,16 +91,17 @@ def _in_boxes(page: Page, touches: Flags) -> list[int]:
 def _beside_controls(page: Page, touches: Flags) -> list[int]:
     """Those of some runs that begin with a word where a label or a button begins or ends, or after a "cite:".
 
-    In a quotation, ``cite`` is who said it.
+    In a quotation, ``cite`` is who said it. What only screen readers say may be the rest of a word: "Mon" and "day".
     """
     controls, cites = elements_with_names(page, "label", "button", "output"), elements_with_names(page, "cite")
-    if not (controls or cites):
+    spoken = page.attributes.elements_with([index for index, _ in page.attributes.containing(_SPOKEN, "class")])
+    if not (controls or cites or spoken):
         return []
     quoted = within(page, page.tag == TAG_ID["blockquote"])
-    cited, found = {cite for cite in cites if not quoted[cite]}, []
-    for run, *elements in _borders(page, touches, as_mask(page, controls + cites)):
+    unsure, found = {cite for cite in cites if not quoted[cite]}.union(spoken), []
+    for run, *elements in _borders(page, touches, as_mask(page, controls + cites + spoken)):
         last, first = page.text[page.run_offset[run] - 1], page.text[page.run_offset[run]]
-        if first.isalnum() and (last == ":" or (last.isalnum() and cited.isdisjoint(elements))):
+        if first.isalnum() and (last == ":" or (last.isalnum() and (first.isupper() or unsure.isdisjoint(elements)))):
             found.append(run)
     return found
 
