@@ -218,11 +218,14 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
     below: the headings of a table of contents.
 
     Of an element that nearly consists of copies everything goes, with its headings, short items and cells. Excerpts of
-    the text beside them are copies, and so is what ``noscript`` repeats.
+    the text beside them are copies, and so are what ``noscript`` repeats, and a heading right after the same one.
     """
     copies = np.zeros(len(texts), bool)
     long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= 40]  # not a name or a price
     copies[_repeated_without_scripts(page, texts, long)] = True
+    headings = kept & blocks_inside(page, *_HEADINGS)
+    after_another = (headings[1:] & headings[:-1]).nonzero()[0].tolist()
+    copies[[block + 1 for block in after_another if texts[block] == texts[block + 1]]] = True
     if len({texts[block][:_BEGINNING] for block in long}) == len(long):  # as on most pages
         return copies
     copies[_excerpts(page, texts, long)] = True
