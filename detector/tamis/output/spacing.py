@@ -12,6 +12,7 @@ from tamis.core import core
 from tamis.output.code import in_code_blocks
 from tamis.output.styles import displays
 from tamis.page.attributes import attribute_predicate
+from tamis.page.cascade import FOR_READERS
 from tamis.page.css_values import FLEX
 from tamis.page.text import UNSPACED_CLASS, run_text
 from tamis.page.tree import TAG_ID, as_mask, elements_with_names, nearest, tag_set, within
@@ -28,7 +29,6 @@ _WORD_ENDS: Final = frozenset(",:;!?%)]")
 _CLAUSE_ENDS: Final = frozenset(",:;!?")
 _ORDINALS: Final = frozenset({"st", "nd", "rd", "th"})
 _NAME: Final = re.compile("[a-zA-Z]{3,40}")  # in a class: generators call theirs c1
-_SPOKEN: Final = ("sr-only", "srOnly", "screen-reader", "visually-hidden", "visuallyhidden")
 PLACES: Final = attribute_predicate("href", parts=("#",))  # of links to a place, in a page or in this one
 _MAX_BEFORE: Final = 40  # characters of a text that are looked at
 _PAIR: Final = 2
@@ -94,7 +94,7 @@ def _beside_controls(page: Page, touches: Flags) -> list[int]:
     In a quotation, ``cite`` is who said it. What only screen readers say may be the rest of a word: "Mon" and "day".
     """
     controls, cites = elements_with_names(page, "label", "button", "output"), elements_with_names(page, "cite")
-    spoken = page.attributes.elements_with([index for index, _ in page.attributes.containing(_SPOKEN, "class")])
+    spoken = page.attributes.elements_matching(FOR_READERS)
     if not (controls or cites or spoken):
         return []
     quoted = within(page, page.tag == TAG_ID["blockquote"])
