@@ -84,7 +84,7 @@ _MAX_BASE_CHARACTERS: Final = 4_000  # every address on the page begins with it
 
 # Linear: each start follows a space, and the spaces after it are no start.
 _LANGUAGE_CLASS: Final = re.compile(
-    r"(?:^|\s)(?:(?:lang-|highlight-(?:source-|text-)?|brush:\s*|enlighter-l-|(?:hljs|sourceCode|shj-lang-|syntaxhighlighter)\s+(?:language-)?)"
+    r"(?:^|\s)(?:(?:lang-|ltx_lst_language_|highlight-(?:source-|text-)?|brush:\s*|enlighter-l-|(?:hljs|sourceCode|shj-lang-|syntaxhighlighter)\s+(?:language-)?)"
     r"(?=([a-zA-Z][a-zA-Z0-9+#.-]*))|language-\.?(?=([^\s`.][^\s`]*)))"
 )
 NO_LANGUAGE: Final = frozenset(

@@ -28,20 +28,24 @@ if TYPE_CHECKING:
     from tamis.arrays import Flags
     from tamis.page.page import Page
 
-_CODE_CLASSES: Final = attribute_predicate("class", parts=("code", "crayon-pre", "syntaxhigh", "js-file", "fragment"))
-_BOX: Final = token_pattern("crayon-pre", "syntaxhighlighter", "enlighter-code", "js-file-line-container")
-"""The last is of GitHub."""
+_CODE_CLASSES: Final = attribute_predicate(
+    "class", parts=("code", "crayon-pre", "syntaxhigh", "js-file", "fragment", "listing")
+)
+_BOX: Final = token_pattern(
+    "crayon-pre", "syntaxhighlighter", "enlighter-code", "js-file-line-container", "ltx_lstlisting"
+)
+"""The last two are of GitHub and of LaTeXML."""
 _LIST_OF_LINES: Final = token_pattern("code")
 _FRAGMENT: Final = token_pattern("fragment")
-_BESIDE: Final = token_pattern("crayon-toolbar", "ttc")
-"""Of Crayon, and what Doxygen shows of a name that one points at."""
+_BESIDE: Final = token_pattern("crayon-toolbar", "ltx_listing_data", "ttc")
+"""Of Crayon, of LaTeXML, and what Doxygen shows of a name that one points at."""
 _CODE: Final = tag_set("code", "samp", "kbd")
 _LINE_NUMBERS: Final = token_pattern(
     *("lineno", "linenos", "linenodiv", "linenumbers?", "line-numbers?", "line-num", "blob-num", "gutter"),
     *("rouge-gutter", "listing_lines", "hljs-ln-numbers", "hljs-ln-n", "crayon-nums?", "code-line-number"),
-    *("CodeMirror-linenumber", "lntd?", "ln"),
+    *("CodeMirror-linenumber", "lntd?", "ln", "ltx_tag_listingline"),
 )
-_NUMBERED: Final = attribute_predicate("class", parts=("linen", "-num", "gutter", "listing_lines", "ln"))
+_NUMBERED: Final = attribute_predicate("class", parts=("linen", "-num", "gutter", "listing", "ln"))
 """Every class of line numbers has one part."""
 _UNSELECTABLE_CANDIDATES: Final = attribute_predicate("style", parts=("user-select",))
 _UNSELECTABLE: Final = re.compile(r"user-select:\s*none")  # the numbers of Hugo
@@ -127,7 +131,7 @@ def beside_code(page: Page) -> list[int]:
         found += labelled(page, buttons, _COPY_LABEL)
         labels = labelled(page, table.elements_matching(_LANGUAGE_CANDIDATES, _LANGUAGE), _LANGUAGE_LABEL)
         found += [label for label in labels if _is_before_code(page, label)]
-        boxes = table.containing(("crayon-toolbar", "ttc"), "class")
+        boxes = table.containing(("crayon-toolbar", "ltx_listing_data", "ttc"), "class")
         found += table.elements_with([index for index, value in boxes if _BESIDE.search(value)])
     return found
 
