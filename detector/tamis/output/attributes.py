@@ -190,7 +190,8 @@ def _code_language(page: Page, pre: int) -> str:
             language = attributes.get(name, "")[:_MAX_CLASS_CHARACTERS].strip().lower()
             if is_language(language):
                 return "" if language in NO_LANGUAGE else language
-        found = _LANGUAGE_CLASS.search(attributes.get("class", "")[:_MAX_CLASS_CHARACTERS])
+        stated = attributes.get("data-syntaxhighlighter-params") or attributes.get("class", "")  # Confluence
+        found = _LANGUAGE_CLASS.search(stated[:_MAX_CLASS_CHARACTERS])
         language = (found[1] or found[2]).lower() if found else ""
         if is_language(language) and language not in NO_LANGUAGE:
             return language

@@ -45,6 +45,7 @@ _UPDATED: Final = token_pattern("updated")
 _PRICE: Final = re.compile(rf"[{CURRENCIES}]\s?\d{{1,3}}(?:,?\d{{3}})*\Z")
 _MAX_PRICE_BLOCK: Final = 40  # characters; in a sentence raised digits are a note
 _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
+_DRAWN: Final = frozenset({"checkbox-on", "checkbox-off"})  # classes of checkboxes that Notion draws
 _SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ after a heading; of a label: ▢
 _NOTE: Final = token_pattern("ltx_note_content", "sidenote", "marginnote")
 _NOTE_MARK: Final = token_pattern("ltx_note_mark", "ltx_tag_note")
@@ -180,16 +181,20 @@ def decode_email(code: str) -> str:
 @cached_on_page
 def checkboxes(page: Page) -> dict[int, str]:
     """``[x]`` or ``[ ]`` by element, for the checkboxes at the beginning of list items."""
-    if "li" not in page.tag_names or not (found := page.attributes.elements_matching(_CHECKBOXES)):
+    if "li" not in page.tag_names:
+        return {}
+    classes = {index: value.split() for index, value in page.attributes.containing(("checkbox-o",), "class")}
+    drawn = {box: names for box, names in page.attributes.elements_and_values(classes) if not _DRAWN.isdisjoint(names)}
+    if not (found := [*page.attributes.elements_matching(_CHECKBOXES), *drawn]):
         return {}
     boxes = np.array(found)
     item = nearest(page.parent, page.tag == TAG_ID["li"])[boxes]
-    is_in_item = (page.tag[boxes] == TAG_ID["input"]) & (item >= 0)
+    is_in_item = ((page.tag[boxes] == TAG_ID["input"]) | as_mask(page, [*drawn])[boxes]) & (item >= 0)
     boxes, item = boxes[is_in_item], item[is_in_item]
     visible = prefix_sums(page.is_nonblank)
     is_first = visible[page.run_begin[boxes]] == visible[page.run_begin[item]]
     is_first &= visible[page.run_end[item]] > visible[page.run_end[boxes]]
-    ticked = page.attribute("checked")
+    ticked = page.attribute("checked").keys() | {box for box, names in drawn.items() if "checkbox-on" in names}
     return {box: "[x]" if box in ticked else "[ ]" for box in boxes[is_first].tolist()}
 
 
