@@ -133,6 +133,8 @@ def test_a_declared_author_whom_the_page_shows_stays_and_a_theme_is_nobody() -> 
         ("<figure><img src=a><figcaption><b class=author>Noor El-Khoury</b></figcaption></figure>", []),
         ("<p>By <a class=author></a></p>", []),
         ("<p>Posted by admin</p>", []),
+        ("<p>©2026 by Mud Studio. Proudly created with Wix.com</p>", []),
+        ("<p>Copyright 2026 by Mud Studio</p>", []),
     ],
 )
 def test_authors_are_those_of_the_text(byline: str, names: list[str] | None) -> None:
