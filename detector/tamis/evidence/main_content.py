@@ -223,9 +223,9 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
     copies = np.zeros(len(texts), bool)
     long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= 40]  # not a name or a price
     copies[_repeated_without_scripts(page, texts, long)] = True
-    headings = kept & blocks_inside(page, *_HEADINGS)
-    after_another = (headings[1:] & headings[:-1]).nonzero()[0].tolist()
-    copies[[block + 1 for block in after_another if texts[block] == texts[block + 1]]] = True
+    if twins := [block for block, (one, other) in enumerate(pairwise(texts), 1) if one == other != ""]:
+        headings = kept & blocks_inside(page, *_HEADINGS)
+        copies[[block for block in twins if headings[block] and headings[block - 1]]] = True
     if len({texts[block][:_BEGINNING] for block in long}) == len(long):  # as on most pages
         return copies
     copies[_excerpts(page, texts, long)] = True
