@@ -179,6 +179,8 @@ class Cleaned:
         common, draft = NOTHING_COUNTED, self.decided
         if draft is not None and draft.page is self._metadata_page:
             common = find_site_facts(draft.page, draft.df, draft.declared, draft.pages)
+            of_readers = draft.written_by_readers.nonzero()[0].tolist()  # dates of comments are not of the page
+            common = common._replace(blocks=common.blocks.union(of_readers))
         return read_metadata(self._metadata_page, self.text, common)
 
     @cached_property

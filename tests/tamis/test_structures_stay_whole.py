@@ -174,6 +174,7 @@ def test_sections_that_differ_in_one_text_stay() -> None:
     [
         ("<div><button>Save</button> <button>Print</button></div>", "Save Print"),
         ("<a class='elementor-button size-sm' href=#quote><span>Get a quote</span></a>", "Get a quote"),
+        ("<blockquote>Pears?<p><a role=button tabindex=0>Click to expand...</a></blockquote>", "Click to expand..."),
     ],
 )
 def test_short_labels_of_buttons_go(html: str, text: str) -> None:

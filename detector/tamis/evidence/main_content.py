@@ -45,7 +45,7 @@ _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", "summary")
 _LEVELS: Final = np.array([_HEADINGS.index(name) + 1 if name in _HEADINGS else 0 for name in TAG_NAMES])  # 0: none
 _MAX_HEADING_SCORE: Final = 0.8  # of the page alone
 _BUTTON: Final = (
-    attribute_predicate("class", parts=("btn", "button", "cta")),
+    attribute_predicate("class", "role", parts=("btn", "button", "cta")),
     re.compile(r"(?i)(?:^|[\s_-])(?:btn|button|cta)(?:$|[\s_-])"),
 )
 _NAVIGATION: Final = (
@@ -251,11 +251,14 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
     below: the headings of a table of contents.
 
     Of an element that nearly consists of copies everything goes, with its headings, short items and cells. Excerpts of
-    the text beside them are copies, and so is what ``noscript`` repeats.
+    the text beside them are copies, and so are what ``noscript`` repeats, and a heading right after the same one.
     """
     copies = np.zeros(len(texts), bool)
     long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= 40]  # not a name or a price
     copies[_repeated_without_scripts(page, texts, long)] = True
+    if twins := [block for block, (one, other) in enumerate(pairwise(texts), 1) if one == other != ""]:
+        headings = kept & blocks_inside(page, *_HEADINGS)
+        copies[[block for block in twins if headings[block] and headings[block - 1]]] = True
     if len({texts[block][:_BEGINNING] for block in long}) == len(long):  # as on most pages
         return copies
     copies[_excerpts(page, texts, long)] = True

@@ -422,7 +422,7 @@ def _microdata_facts(page: Page) -> Facts:
     names = [index for index, value in properties.items() if value == "name"][:200]
     values: dict[str, str] = {}
     for index, value in properties.items():
-        for stated in value.replace("dateCreated", "datePublished").split():
+        for stated in value.replace("dateCreated", "datePublished").replace("datePosted", "datePublished").split():
             key = "listPrice" if stated == "price" and is_struck_out[index] else stated
             is_wanted = key in _OFFER_MICRODATA or (key in _MICRODATA and not in_others[index])
             if not is_wanted or values.get(key):

@@ -45,6 +45,7 @@ _ARTICLES: Final = re.compile(r"Article|BlogPosting|Report|Posting$|Review$")
 _THINGS: Final = frozenset(
     "Product Recipe Event Course Book Movie VideoObject JobPosting HowTo ProductGroup QAPage Question Dataset".split()
 )
+_PUBLISHED: Final = ("datePublished", "uploadDate", "datePosted", "dateCreated")  # the second last is of jobs and homes
 _PAGES: Final = frozenset("WebPage ItemPage AboutPage ContactPage CollectionPage ProfilePage FAQPage".split())
 JSON_LD_SCRIPTS: Final = attribute_predicate("type", parts=("ld+json",))
 
@@ -155,7 +156,7 @@ def _facts_of(subject: _Subject, by_id: dict[str, Thing]) -> dict[str, Any]:
         "kind": subject.kind,
         "headline": clean_text(thing.get("headline")) or name,
         "authors": person_names(thing.get("author"), by_id) or person_names(thing.get("creator"), by_id),
-        "published": thing.get("datePublished") or thing.get("uploadDate") or thing.get("dateCreated"),
+        "published": next(filter(None, map(thing.get, _PUBLISHED)), None),
         "modified": thing.get("dateModified"),
         "publisher": clean_text(publisher.get("name") or by_id.get(str(publisher.get("@id")), {}).get("name")),
         "language": clean_text(language) if isinstance(language, str) else None,

@@ -34,7 +34,7 @@ _PREFIX: Final = re.compile(
 _AMBIGUOUS: Final = re.compile(r"^(?:von|par|por|di|door|av|af|posted|written) $", re.IGNORECASE)
 _INNER_PREFIX: Final = re.compile(
     r"^(?:posted|published|written|submitted|created|updated|last)\b[^|]{0,60}?\bby:? (?=\S)"
-    r"|^[^|]{0,30}\d{4}\W{0,5}\bby (?=\S)",
+    r"|^(?!copyright|\(c\))[^|©]{0,30}\d{4}\W{0,5}\bby (?=\S)",
     re.IGNORECASE,
 )
 _NO_AUTHOR: Final = re.compile(

@@ -84,7 +84,7 @@ _MAX_BASE_CHARACTERS: Final = 4_000  # every address on the page begins with it
 
 # Linear: each start follows a space, and the spaces after it are no start.
 _LANGUAGE_CLASS: Final = re.compile(
-    r"(?:^|\s)(?:(?:lang-|highlight-(?:source-|text-)?|brush:\s*|enlighter-l-|(?:hljs|sourceCode|shj-lang-|syntaxhighlighter)\s+(?:language-)?)"
+    r"(?:^|\s)(?:(?:lang-|ltx_lst_language_|highlight-(?:source-|text-)?|brush:\s*|enlighter-l-|(?:hljs|sourceCode|shj-lang-|syntaxhighlighter)\s+(?:language-)?)"
     r"(?=([a-zA-Z][a-zA-Z0-9+#.-]*))|language-\.?(?=([^\s`.][^\s`]*)))"
 )
 NO_LANGUAGE: Final = frozenset(
@@ -190,7 +190,8 @@ def _code_language(page: Page, pre: int) -> str:
             language = attributes.get(name, "")[:_MAX_CLASS_CHARACTERS].strip().lower()
             if is_language(language):
                 return "" if language in NO_LANGUAGE else language
-        found = _LANGUAGE_CLASS.search(attributes.get("class", "")[:_MAX_CLASS_CHARACTERS])
+        stated = attributes.get("data-syntaxhighlighter-params") or attributes.get("class", "")  # Confluence
+        found = _LANGUAGE_CLASS.search(stated[:_MAX_CLASS_CHARACTERS])
         language = (found[1] or found[2]).lower() if found else ""
         if is_language(language) and language not in NO_LANGUAGE:
             return language

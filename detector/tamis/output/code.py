@@ -28,27 +28,33 @@ if TYPE_CHECKING:
     from tamis.arrays import Flags
     from tamis.page.page import Page
 
-_CODE_CLASSES: Final = attribute_predicate("class", parts=("code", "crayon-pre", "syntaxhigh", "js-file-line"))
-_BOX: Final = token_pattern("crayon-pre", "syntaxhighlighter", "enlighter-code", "js-file-line-container")
-"""The last is of GitHub."""
+_CODE_CLASSES: Final = attribute_predicate(
+    "class", parts=("code", "crayon-pre", "syntaxhigh", "js-file", "fragment", "listing")
+)
+_BOX: Final = token_pattern(
+    "crayon-pre", "syntaxhighlighter", "enlighter-code", "js-file-line-container", "ltx_lstlisting"
+)
+"""The last two are of GitHub and of LaTeXML."""
 _LIST_OF_LINES: Final = token_pattern("code")
-_TOOLBAR: Final = token_pattern("crayon-toolbar")
+_FRAGMENT: Final = token_pattern("fragment")
+_BESIDE: Final = token_pattern("crayon-toolbar", "ltx_listing_data", "ttc")
+"""Of Crayon, of LaTeXML, and what Doxygen shows of a name that one points at."""
 _CODE: Final = tag_set("code", "samp", "kbd")
 _LINE_NUMBERS: Final = token_pattern(
     *("lineno", "linenos", "linenodiv", "linenumbers?", "line-numbers?", "line-num", "blob-num", "gutter"),
     *("rouge-gutter", "listing_lines", "hljs-ln-numbers", "hljs-ln-n", "crayon-nums?", "code-line-number"),
-    *("CodeMirror-linenumber", "lntd?", "ln"),
+    *("CodeMirror-linenumber", "lntd?", "ln", "ltx_tag_listingline"),
 )
-_NUMBERED: Final = attribute_predicate("class", parts=("linen", "-num", "gutter", "listing_lines", "ln"))
+_NUMBERED: Final = attribute_predicate("class", parts=("linen", "-num", "gutter", "listing", "ln"))
 """Every class of line numbers has one part."""
 _UNSELECTABLE_CANDIDATES: Final = attribute_predicate("style", parts=("user-select",))
 _UNSELECTABLE: Final = re.compile(r"user-select:\s*none")  # the numbers of Hugo
 _LANGUAGE_CANDIDATES: Final = attribute_predicate("class", parts=("lang",))
 _LANGUAGE: Final = re.compile(r"(?:^|[\s_-])lang(?:uage(?:-name)?)?(?:$|\s)")  # VitePress, MDN
 _LANGUAGE_LABEL: Final = re.compile(r"[\w+#.-]{1,20}")
-_COPY_CANDIDATES: Final = attribute_predicate("class", "aria-label", "title", parts=("copy",))
-_COPY: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
-_COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
+_COPY_CANDIDATES: Final = attribute_predicate("class", "aria-label", "title", "onclick", parts=("copy", "select"))
+_COPY: Final = re.compile("copy(?!right)|clipboard|selectcode", re.IGNORECASE)
+_COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard| item path)?|copied!?|select all", re.IGNORECASE)
 _MAX_LABEL: Final = 40  # characters
 _MAX_BLANK_RUNS: Final = 20  # between a label and its code
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
@@ -65,6 +71,8 @@ def code_blocks(page: Page) -> Flags:
     found = page.attributes.elements_matching(_CODE_CLASSES, _BOX)
     lists = page.attributes.elements_matching(_CODE_CLASSES, _LIST_OF_LINES)
     found += [element for element in lists if page.tag[element] == TAG_ID["ol"]]
+    if fragments := page.attributes.elements_matching(_CODE_CLASSES, _FRAGMENT):  # Doxygen
+        found += {element - 1 for element in code_line_elements(page)}.intersection(fragments)
     are_spaced = styles_of_text(page, "white-space") >= KEEPS_SPACES
     if np.count_nonzero(are_spaced):
         are_spaced &= _CODE[page.tag] | (styles_of_text(page, "font-family") > 0)
@@ -123,8 +131,8 @@ def beside_code(page: Page) -> list[int]:
         found += labelled(page, buttons, _COPY_LABEL)
         labels = labelled(page, table.elements_matching(_LANGUAGE_CANDIDATES, _LANGUAGE), _LANGUAGE_LABEL)
         found += [label for label in labels if _is_before_code(page, label)]
-        bars = table.containing(("crayon-toolbar",), "class")
-        found += table.elements_with([index for index, value in bars if _TOOLBAR.search(value)])
+        boxes = table.containing(("crayon-toolbar", "ltx_listing_data", "ttc"), "class")
+        found += table.elements_with([index for index, value in boxes if _BESIDE.search(value)])
     return found
 
 

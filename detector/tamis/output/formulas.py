@@ -39,16 +39,18 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _CLASSES: Final = attribute_predicate(
-    "class", parts=("katex", "mwe-math", "mathjax", "mjx-chtml", "math-container", "arithmatex", "math ")
+    "class", parts=("katex", "-math", "mathjax", "mjx-chtml", "math-container", "arithmatex", "math ")
 )
 _CONTAINER: Final = token_pattern(
     *("katex(?:-display)?", "mwe-math-element", "MathJax(?:_Display|_Preview|_SVG|_SVG_Display|_CHTML)?"),
     *("MJXc-display", "mjx-chtml"),
 )
 _SCRIPTS: Final = attribute_predicate("type", parts=("math/tex",))
-_PICTURES: Final = attribute_predicate("class", "src", parts=("latex", "mwe-math", "emoji", "smil", "mathjax", "katex"))
+_PICTURES: Final = attribute_predicate("class", "src", parts=("latex", "-math", "emoji", "smil", "mathjax", "katex"))
 _RENDERER: Final = re.compile("mathjax|katex", re.IGNORECASE)
-_TEX_CONTAINER: Final = token_pattern("math-container", "arithmatex", "math (?:inline|display)")
+_TEX_CONTAINER: Final = token_pattern(
+    "math-container", "arithmatex", "math (?:inline|display|notranslate)", "js-(?:inline|display)-math"
+)
 _DOLLARS: Final = re.compile(  # of MathJax, of KaTeX
     r"""inlineMath\b.{0,60}?["']\$["']|left["']?\s?:\s?["']\$["'],\s?["']?right["']?\s?:\s?["']\$["']""", re.DOTALL
 )

@@ -39,7 +39,8 @@ def list_labels(page: Page) -> dict[int, str]:
     styles = styles_of_text(page, "list-style-type")
     own = page.attributes.containing(("list-style",), "style") if "ol" in page.tag_names else []
     bare = page.attributes.elements_with([index for index, style in own if "none" in style])  # sheets reset all lists
-    lists = elements_with_names(page, "ol") + ((styles > 0) & (page.tag == TAG_ID["ul"])).nonzero()[0].tolist()
+    styled = (styles > 0).nonzero()[0]
+    lists = {*elements_with_names(page, "ol"), *styled.tolist(), *page.parent[styled].tolist()}
     starts, values, types = (page.attribute(name) if lists else {} for name in ("start", "value", "type"))
     reversed_lists = page.attribute("reversed") if lists else {}
     labels = {}

@@ -229,7 +229,7 @@ def _repeated_pictures(page: Page, kept: NDArray[np.intp], attributes: list[Pair
 def read_markup(html: str) -> Markup:
     """Read HTML that is clean already as markup, with nothing cut."""
     page = Page.parse(html, limits=NO_LIMITS)
-    elements = shown_elements(page) | as_mask(page, list(find_formulas(page).by_element))
+    elements = shown_elements(page)
     return join_items(page, elements, attributes_as_stated(page, elements.nonzero()[0]), np.ones(page.r, bool))
 
 
@@ -239,13 +239,13 @@ def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
     They stay if they are not template themselves and the nearest element around them that has any text keeps some of
     it: the icon of a menu entry goes with the entry, the picture of a gallery stays. Logos and buttons, with a whole
     menu between them and the text that stays, are cut as well, and so are pictures outside the text that lead to the
-    front page, tracking pixels, icons to share the page or to turn to the next one, and what is in ``noscript``: copies
-    of pictures that scripts load.
+    front page, tracking pixels, icons to share the page or to turn to the next one, and what a ``noscript`` without
+    text holds: copies of pictures that scripts load.
     """
     kept_blocks = ~template[page.n :]
-    media = _MEDIA[page.tag] & shown_elements(page) & ~within(page, page.tag == TAG_ID["noscript"])
-    media &= ~template[: page.n]
     has_text = (page.block_begin < page.block_end) & (page.tag != TAG_ID["img"])  # text in an amp-img stands for it
+    media = _MEDIA[page.tag] & shown_elements(page) & ~within(page, (page.tag == TAG_ID["noscript"]) & ~has_text)
+    media &= ~template[: page.n]
     around = nearest(page.parent, has_text)
     media &= (around < 0) | (kept_runs[around] > 0)
     media &= _blocks_to_content(page, kept_blocks) <= _MAX_DISTANCE
@@ -255,10 +255,8 @@ def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
 
 
 def _tracking_pixels(page: Page) -> list[int]:
-    """Elements that are a pixel wide and high at most."""
-    heights = page.attribute("height")
-    sizes = {at: {width.strip(), heights.get(at, "").strip()} for at, width in page.attribute("width").items()}
-    return [at for at, size in sizes.items() if size <= {"0", "1", "0px", "1px"}]
+    """Elements that are a pixel high at most: also lines, and what indents a reply."""
+    return [at for at, height in page.attribute("height").items() if height.strip() in {"0", "1", "0px", "1px"}]
 
 
 def _icons_of_links(page: Page, media: Flags) -> list[int]:

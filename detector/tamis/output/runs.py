@@ -45,7 +45,10 @@ _UPDATED: Final = token_pattern("updated")
 _PRICE: Final = re.compile(rf"[{CURRENCIES}]\s?\d{{1,3}}(?:,?\d{{3}})*\Z")
 _MAX_PRICE_BLOCK: Final = 40  # characters; in a sentence raised digits are a note
 _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
-_SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ after a heading, ↩ after a footnote
+_DRAWN: Final = frozenset({"checkbox-on", "checkbox-off"})  # classes of checkboxes that Notion draws
+_SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ after a heading; of a label: ▢
+_NOTE: Final = token_pattern("ltx_note_content", "sidenote", "marginnote")
+_NOTE_MARK: Final = token_pattern("ltx_note_mark", "ltx_tag_note")
 _MAX_EMAIL: Final = 600  # hexadecimal digits
 _EMAIL: Final = re.compile(r"([\w.!#$%&'*+/=^{|}~-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+)(?:\?|\Z)")  # no subject
 
@@ -82,6 +85,7 @@ def run_rewrites(page: Page) -> dict[int, str]:
     * A space separates elements that styles show apart, see :func:`tamis.output.spacing.separated_runs`.
     * Markup that was never rendered is left out, see :func:`tamis.output.leftovers.unrendered_runs`.
     * Raised cents get a point: no search for a price finds "$13⁶⁵".
+    * Notes within a line, which styles show at its side, are in parentheses.
     """
     rewrites = separated_runs(page) | _raised_cents(page) | unrendered_runs(page)
     for run in page.has_unseen.nonzero()[0].tolist():
@@ -101,6 +105,7 @@ def run_rewrites(page: Page) -> dict[int, str]:
         if element >= end and (email := decode_email(code)):  # not in another one
             end, runs = int(page.end[element]), range(page.run_begin[element], page.run_end[element])
             rewrites |= dict.fromkeys(runs[1:], "") | dict.fromkeys(runs[:1], email)
+    rewrites |= _notes_in_parentheses(page, rewrites)
     if np.count_nonzero(omitted := omitted_elements(page)):
         rewrites |= dict.fromkeys(omitted.take(page.run_node).nonzero()[0].tolist(), "")
     return rewrites
@@ -111,25 +116,57 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
     """bool[n], elements whose text is left out of what stays.
 
     These are all forms of a formula but one, line numbers and copy buttons of code, links that only mark a place (¶ and
-    # of headings, ↩ and ^ of footnotes, "[edit]" of a wiki), what players hold for readers without them, and the date
-    of the last change that WordPress writes after that of publication, which its themes hide.
+    # of headings, ↩ and ^ of footnotes, "[edit]" of a wiki), labels of signs (▢), numbers of notes that are repeated in
+    them, what players hold for readers without them, and the date of the last change that WordPress writes after that
+    of publication, which its themes hide.
     """
     table, formulas = page.attributes, find_formulas(page)
-    found = labelled(page, table.elements_matching(PLACES), _SIGNS) + beside_code(page)
+    signs = table.elements_matching(PLACES) + elements_with_names(page, "label")
+    found = labelled(page, signs, _SIGNS) + beside_code(page)
     if table.matching(_CLASSES):
         found += table.elements_matching(_CLASSES, _WIKI_LINK)
         found += _second_dates(page, table.elements_matching(_CLASSES, _UPDATED))
     found += elements_with_names(page, "video", "audio")
+    if notes := _notes_in_line(page):
+        marks = [index for index, value in table.containing(("ltx_",), "class") if _NOTE_MARK.search(value)]
+        in_note = within(page, as_mask(page, notes))
+        found += [mark for mark in table.elements_with(marks) if in_note[mark]]
     if not (found or formulas.by_element):
         return formulas.is_replaced
     return within(page, formulas.is_replaced | as_mask(page, found))
 
 
 @cached_on_page
+def _notes_in_line(page: Page) -> list[int]:
+    """Notes within a line, which styles show at its side: of LaTeXML and of Tufte CSS."""
+    possible = page.attributes.containing(("note",), "class")
+    found = page.attributes.elements_with([index for index, value in possible if _NOTE.search(value)])
+    return [note for note in found if page.tag[note] == TAG_ID["span"]]
+
+
+def _notes_in_parentheses(page: Page, rewrites: dict[int, str]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for note in _notes_in_line(page):
+        runs = np.arange(page.run_begin[note], page.run_end[note])
+        written = runs[page.is_nonblank[runs] & ~omitted_elements(page)[page.run_node[runs]]].tolist()
+        for run in written[:1]:
+            found[run] = f" ({run_text(page, run, rewrites)}"
+        for run in written[-1:]:
+            found[run] = f"{run_text(page, run, rewrites | found)})"
+    return found
+
+
+@cached_on_page
 def shown_elements(page: Page) -> NDArray[np.bool_]:
-    """bool[n], elements that are written if they are kept: a player is, with its parts, but not the text in it."""
-    omitted = omitted_elements(page) & ~_IN_PLAYERS.take(page.tag)
-    return ~(within(page, IS_UNSEEN_TEXT.take(page.tag)) | omitted)
+    """bool[n], elements that are written if they are kept.
+
+    A player is, with its parts, but not the text in it; of the forms of a formula one is, and none of its pictures.
+    """
+    formulas = find_formulas(page)
+    omitted = omitted_elements(page) & (formulas.is_replaced | ~_IN_PLAYERS.take(page.tag))
+    shown = ~(within(page, IS_UNSEEN_TEXT.take(page.tag)) | omitted)
+    shown[[*formulas.by_element]] = True
+    return shown
 
 
 def decode_email(code: str) -> str:
@@ -144,16 +181,20 @@ def decode_email(code: str) -> str:
 @cached_on_page
 def checkboxes(page: Page) -> dict[int, str]:
     """``[x]`` or ``[ ]`` by element, for the checkboxes at the beginning of list items."""
-    if "li" not in page.tag_names or not (found := page.attributes.elements_matching(_CHECKBOXES)):
+    if "li" not in page.tag_names:
+        return {}
+    classes = {index: value.split() for index, value in page.attributes.containing(("checkbox-o",), "class")}
+    drawn = {box: names for box, names in page.attributes.elements_and_values(classes) if not _DRAWN.isdisjoint(names)}
+    if not (found := [*page.attributes.elements_matching(_CHECKBOXES), *drawn]):
         return {}
     boxes = np.array(found)
     item = nearest(page.parent, page.tag == TAG_ID["li"])[boxes]
-    is_in_item = (page.tag[boxes] == TAG_ID["input"]) & (item >= 0)
+    is_in_item = ((page.tag[boxes] == TAG_ID["input"]) | as_mask(page, [*drawn])[boxes]) & (item >= 0)
     boxes, item = boxes[is_in_item], item[is_in_item]
     visible = prefix_sums(page.is_nonblank)
     is_first = visible[page.run_begin[boxes]] == visible[page.run_begin[item]]
     is_first &= visible[page.run_end[item]] > visible[page.run_end[boxes]]
-    ticked = page.attribute("checked")
+    ticked = page.attribute("checked").keys() | {box for box, names in drawn.items() if "checkbox-on" in names}
     return {box: "[x]" if box in ticked else "[ ]" for box in boxes[is_first].tolist()}
 
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tamis.core import core
+from tamis.output.code import in_code_blocks
 from tamis.output.styles import displays
 from tamis.page.attributes import attribute_predicate
+from tamis.page.cascade import FOR_READERS
 from tamis.page.css_values import FLEX
 from tamis.page.text import UNSPACED_CLASS, run_text
 from tamis.page.tree import TAG_ID, as_mask, elements_with_names, nearest, tag_set, within
@@ -40,12 +42,12 @@ def separated_runs(page: Page) -> dict[int, str]:
 
     Apart are boxes: buttons, unknown elements, and what flex boxes and grids hold; labels; links to different
     addresses; fields, see :func:`_in_fields`; and links, dates and spans side by side of which the second begins a
-    word: "Tony Barbone" and "Chief Officer". Other spans may be parts of one word, and in ``pre`` the white space is as
-    it was typed.
+    word: "Tony Barbone" and "Chief Officer". Other spans may be parts of one word, and in code the white space is as it
+    was typed.
     """
     touches = page.continues_word
-    if "pre" in page.tag_names:
-        touches = touches & ~within(page, page.tag == TAG_ID["pre"]).take(page.run_node)
+    if np.count_nonzero(in_code := in_code_blocks(page)):
+        touches = touches & ~in_code.take(page.run_node)
     if not np.count_nonzero(touches):
         return {}
     apart = [*_beside_elements(page, touches), *_in_boxes(page, touches), *_beside_controls(page, touches)]
@@ -87,14 +89,19 @@ def _in_boxes(page: Page, touches: Flags) -> list[int]:
 
 
 def _beside_controls(page: Page, touches: Flags) -> list[int]:
-    """Those of some runs that begin with a word where a label or a button begins or ends, or after a "cite:"."""
+    """Those of some runs that begin with a word where a label or a button begins or ends, or after a "cite:".
+
+    In a quotation, ``cite`` is who said it. What only screen readers say may be the rest of a word: "Mon" and "day".
+    """
     controls, cites = elements_with_names(page, "label", "button", "output"), elements_with_names(page, "cite")
-    if not (controls or cites):
+    spoken = page.attributes.elements_matching(FOR_READERS)
+    if not (controls or cites or spoken):
         return []
-    cited, found = frozenset(cites), []
-    for run, *elements in _borders(page, touches, as_mask(page, controls + cites)):
+    quoted = within(page, page.tag == TAG_ID["blockquote"])
+    unsure, found = {cite for cite in cites if not quoted[cite]}.union(spoken), []
+    for run, *elements in _borders(page, touches, as_mask(page, controls + cites + spoken)):
         last, first = page.text[page.run_offset[run] - 1], page.text[page.run_offset[run]]
-        if first.isalnum() and (last == ":" or (last.isalnum() and cited.isdisjoint(elements))):
+        if first.isalnum() and (last == ":" or (last.isalnum() and (first.isupper() or unsure.isdisjoint(elements)))):
             found.append(run)
     return found
 

@@ -87,7 +87,7 @@ _BROWSER: Final = tuple(
 """What browsers do not render; each with an element or attribute of it."""
 _SHEETS_IN_ADDRESSES: Final = attribute_predicate("href", parts=("data:text/css",))
 _NOT_RENDERED: Final = "display:none"
-_FOR_READERS: Final = attribute_predicate("class", parts=("sr-only", "screen-reader", "visually", "element-invisible"))
+FOR_READERS: Final = attribute_predicate("class", parts=("sr-only", "screen-reader", "visually", "element-invisible"))
 _CLIPPED: Final = "position:absolute;clip:rect(0,0,0,0)"
 _READERS_ONLY: Final = frozenset(
     "sr-only u-sr-only screen-reader screen-reader-text screen-reader-only visually-hidden visuallyhidden "  # noqa: SIM905
@@ -104,6 +104,8 @@ _MAX_LENGTH: Final = 500  # of a nested selector
 _MAX_WORK: Final = 20_000_000  # elements that selectors are matched against, of all rules
 _MIN_MATCHED: Final = 200  # selectors, on the largest page
 _OF_MOVEMENT: Final = frozenset({"opacity", "visibility", "size"})  # how things are before they move in
+_MOVING: Final = re.compile(r"data-(?:w-id|aos|sal|(?:.*-)?(?:anim|appear).*)")
+"""Attributes of what scripts from elsewhere move in: of Webflow, AOS, Framer and others."""
 _BACKGROUND: Final = re.compile(rb"background(?:-color|-image)?\s*+:\s*+([^;}]*+)")
 _CODE: Final = tag_set("pre", "code")
 _WITHOUT_SCRIPTS: Final = re.compile(r"no-?js")
@@ -199,7 +201,7 @@ def _not_rendered(page: Page) -> list[tuple[Flags, str]]:
     elements += [element for element, parent in parents if _is_of_amp(page, parent)]  # before it loads, if it fails
     if elements:
         found.append((as_mask(page, elements), _NOT_RENDERED))
-    named = table.matching(_FOR_READERS)
+    named = table.matching(FOR_READERS)
     if indices := [index for index, value in named if not _READERS_ONLY.isdisjoint(value.split())]:
         found.append((as_mask(page, table.elements_with(indices)), _CLIPPED))
     return found
@@ -350,6 +352,7 @@ def _shows(css: str, way: str) -> bool:
 
 def _evaluate(page: Page, candidates: Candidates, values: dict[str, NDArray[np.float64]], shown: Candidates) -> Styles:
     styles = Styles({}, {})
+    moved = _moved_by_scripts(page) if not candidates.keys().isdisjoint(_OF_MOVEMENT) else frozenset()
     for way in (way for way in WAYS if way in candidates):
         properties, hides = WAYS[way]
         found = hides(values.__getitem__) & candidates[way]
@@ -362,9 +365,17 @@ def _evaluate(page: Page, candidates: Candidates, values: dict[str, NDArray[np.f
             styles.setters[way] = nearest(page.parent, is_set)
         for element in found.nonzero()[0].tolist():
             if element not in styles.hiding or styles.hiding[element].way in _OF_MOVEMENT:
-                moves = way in _OF_MOVEMENT and bool(values["moves"][element] > 0)
+                moves = way in _OF_MOVEMENT and (element in moved or bool(values["moves"][element] > 0))
                 styles.hiding[element] = Hiding(way, moves, bool(shown[way][element]))
     return styles
+
+
+def _moved_by_scripts(page: Page) -> frozenset[int]:
+    """Elements that scripts from elsewhere move in, as their attributes say; on pages of Webflow also by a style."""
+    table = page.attributes
+    styles = ("style", "opacity:0") if "data-wf-page" in table.names else ("data-settings", "animation")  # Elementor
+    found = table.elements_with([index for index, _ in table.containing(styles[1:], styles[0])])
+    return frozenset(found + table.elements_having(*filter(_MOVING.fullmatch, table.names)))
 
 
 def _backgrounds(page: Page, own: NDArray[np.float64]) -> NDArray[np.float64]:

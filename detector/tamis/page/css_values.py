@@ -115,6 +115,10 @@ def _color(value: str) -> float:
     return float(_COLORS.get(value, ANY_COLOR))
 
 
+def _letter_color(value: str) -> float | None:
+    return None if value == "none" else _color(value)
+
+
 def read_background(value: str) -> float:
     """The colour of a background as a number, or one of :data:`NO_COLOR` and :data:`ANY_COLOR`."""
     words = value.split()
@@ -156,8 +160,7 @@ READERS: Final[dict[str, tuple[Callable[[str], float | None], float]]] = {
     "scale": (_flag(r"^0?\.?0+$"), 0),
     "zoom": (_flag(r"^0?\.0\d*$"), 0),
     "translate": (_flag(r"-(?:[2-9]\d{3}|\d{5,})px"), 0),
-    "color": (_color, UNSET),
-    "-webkit-text-fill-color": (_color, UNSET),
+    **dict.fromkeys(("color", "-webkit-text-fill-color"), (_letter_color, UNSET)),
     "background-color": (read_background, NO_COLOR),
     **dict.fromkeys(("background-clip", "-webkit-background-clip"), (_flag("text"), 0)),
     **dict.fromkeys(("-webkit-text-stroke", "text-shadow"), (_flag(r"^(?!none|0)"), 0)),

@@ -133,6 +133,8 @@ def test_a_declared_author_whom_the_page_shows_stays_and_a_theme_is_nobody() -> 
         ("<figure><img src=a><figcaption><b class=author>Noor El-Khoury</b></figcaption></figure>", []),
         ("<p>By <a class=author></a></p>", []),
         ("<p>Posted by admin</p>", []),
+        ("<p>©2026 by Mud Studio. Proudly created with Wix.com</p>", []),
+        ("<p>Copyright 2026 by Mud Studio</p>", []),
     ],
 )
 def test_authors_are_those_of_the_text(byline: str, names: list[str] | None) -> None:
@@ -141,6 +143,14 @@ def test_authors_are_those_of_the_text(byline: str, names: list[str] | None) -> 
 
 def test_who_wrote_a_comment_wrote_no_article() -> None:
     assert authors(after="<div class=comment><span>By Bazza Smith</span><p>Good on you.</div>") == []
+
+
+def test_a_page_was_not_published_when_a_reader_reviewed_it() -> None:
+    review = """<li class="review depth-1" id=comment-9><div class=comment-text><p class=meta><b>Ottoline</b> –
+    <time class=review__published-date datetime=2026-02-01>February 1, 2026</time></p><p>Like sweet peas.</div>"""
+    page = tamis.clean(f"<title>{TITLE}</title>{BODY}<div id=comments><h2>1 review</h2><ol class=commentlist>{review}")
+    assert "February" in page.comments
+    assert page.metadata.published is None
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,13 @@ GRAPH = [
 ]
 
 
+def test_a_job_was_published_when_it_was_posted() -> None:
+    job = {"@type": "JobPosting", "title": "Cooper", "datePosted": "2026-02-02", "validThrough": "2026-04-01"}
+    assert read(job).published == "2026-02-02"
+    microdata = "<div itemscope itemtype='https://schema.org/JobPosting'><meta itemprop=datePosted content=2026-02-02>"
+    assert read_metadata(Page.parse(f"<title>Cooper</title>{microdata}<h1>Cooper</h1>")).published == "2026-02-02"
+
+
 def test_ids_lead_to_other_objects_of_any_script() -> None:
     assert read({"@graph": GRAPH}).authors == read(*GRAPH).authors == ["Ada Byron"]
     assert read({"@graph": [{**GRAPH[0], "author": [{"@id": "#ada"}]}, *GRAPH[1:]]}).authors == ["Ada Byron"]

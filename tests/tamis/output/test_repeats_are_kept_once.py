@@ -34,6 +34,11 @@ def test_values_items_refrains_code_short_texts_and_what_a_table_of_contents_nam
     assert not any(copies(html))
 
 
+def test_a_heading_right_after_the_same_one_is_a_copy() -> None:
+    html = "<h1>Pears</h1><a href=/pears><h2>Pears</h2></a><p>Pears</p><h3>Plums</h3><p>Ripe.</p><h3>Plums</h3>"
+    assert copies(html) == [False, True] + [False] * 4
+
+
 def test_a_page_that_holds_itself_a_dozen_times_is_kept_once() -> None:
     section = f"<h2>Rates</h2><p>{LONG}</p><ul><li>3<li>5</ul>"
     assert copies("".join(f"<div class=depth{number}>{section}" for number in range(12))) == [False] * 4 + [True] * 44

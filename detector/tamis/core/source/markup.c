@@ -215,7 +215,7 @@ static void note_elements(const PageArrays *page, const uint32_t *kinds, const u
                           const uint8_t *in_block, uint8_t *notes, int32_t *border)
 {
     int32_t i, run = 0, text = -1, ink = -1, medium = -1, rule = -1, after_rule = (int32_t)page->r;
-    int is_after_kept = 0; /* whether the last run before an element that is in a block is kept */
+    uint32_t separators = 0; /* those that stay here: breaks and rules after text that does, breaks after a picture */
     for (i = 0; i < (int32_t)page->n; i++) {
         uint32_t kind = kinds[i];
         uint8_t around = i ? notes[page->parent[i]] : IS_SEEN;
@@ -225,7 +225,7 @@ static void note_elements(const PageArrays *page, const uint32_t *kinds, const u
         text = next_marked(runs, page->r, text, page->run_begin[i]);
         medium = next_marked(media, page->n, medium, i);
         for (; run < page->run_begin[i]; run++) {
-            is_after_kept = in_block[run] ? runs[run] : is_after_kept;
+            separators = !in_block[run] ? separators : runs[run] ? IS_BREAK | IS_RULE : 0;
         }
         has_content = text < page->run_end[i] || medium < page->end[i];
         is_filled = is_shown && has_content;
@@ -234,7 +234,7 @@ static void note_elements(const PageArrays *page, const uint32_t *kinds, const u
             ink = next_marked(page->is_nonblank, page->r, ink, page->run_begin[i]);
             is_filled |= ink >= page->run_end[i];
         }
-        stays = is_filled || (is_in_filled && ((is_after_kept && kind & (IS_BREAK | IS_RULE)) || kind & IS_CELL));
+        stays = is_filled || (is_in_filled && kind & (separators | IS_CELL));
         if (stays && kind & IS_RULE) {
             if (rule >= 0 && text == after_rule) { /* no text since the last one */
                 notes[rule] &= ~STAYS;
@@ -243,6 +243,7 @@ static void note_elements(const PageArrays *page, const uint32_t *kinds, const u
             after_rule = text;
         }
         stays = (stays && (has_content || !(kind & IN_LAYOUT))) || (is_in_filled && kind & IS_MEDIA_PART) || media[i];
+        separators |= media[i] ? IS_BREAK : 0;
         notes[i] = (uint8_t)(stays * STAYS | is_seen * IS_SEEN | is_filled * IS_FILLED | is_in_code * IN_FILLED_CODE);
         border[i] = (kind & (IS_BLOCK | IS_VOID)) == IS_BLOCK || !i ? i : border[page->parent[i]];
     }
