@@ -47,7 +47,7 @@ _LINE_NUMBERS: Final = token_pattern(
 )
 _NUMBERED: Final = attribute_predicate("class", parts=("linen", "-num", "gutter", "listing", "ln"))
 """Every class of line numbers has one part."""
-_UNSELECTABLE_CANDIDATES: Final = attribute_predicate("style", parts=("user-select",))
+_UNSELECTABLE_CANDIDATES: Final = attribute_predicate("style", parts=("select",))
 _UNSELECTABLE: Final = re.compile(r"user-select:\s*none")  # the numbers of Hugo
 _LANGUAGE_CANDIDATES: Final = attribute_predicate("class", parts=("lang",))
 _LANGUAGE: Final = re.compile(r"(?:^|[\s_-])lang(?:uage(?:-name)?)?(?:$|\s)")  # VitePress, MDN
