@@ -38,13 +38,14 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _IN_PLAYERS: Final = tag_set("video", "audio", "source", "track", "img", "picture")
-_CLASSES: Final = attribute_predicate("class", parts=("mw-", "editsection", "updated"))
+_CLASSES: Final = attribute_predicate("class", parts=("mw-", "editsection", "updated", "note"))
 _WIKI_LINK: Final = token_pattern("(?:mw-)?editsection", "mw-cite-backlink")
 _PUBLISHED: Final = token_pattern("published")
 _UPDATED: Final = token_pattern("updated")
 _PRICE: Final = re.compile(rf"[{CURRENCIES}]\s?\d{{1,3}}(?:,?\d{{3}})*\Z")
 _MAX_PRICE_BLOCK: Final = 40  # characters; in a sentence raised digits are a note
 _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
+_DRAWN_CANDIDATES: Final = attribute_predicate("class", parts=("checkbox",))
 _DRAWN: Final = frozenset({"checkbox-on", "checkbox-off"})  # classes of checkboxes that Notion draws
 _SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ after a heading; of a label: ▢
 _NOTE: Final = token_pattern("ltx_note_content", "sidenote", "marginnote")
@@ -128,9 +129,9 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
         found += _second_dates(page, table.elements_matching(_CLASSES, _UPDATED))
     found += elements_with_names(page, "video", "audio")
     if notes := _notes_in_line(page):
-        marks = [index for index, value in table.containing(("ltx_",), "class") if _NOTE_MARK.search(value)]
+        marks = table.elements_matching(_CLASSES, _NOTE_MARK)
         in_note = within(page, as_mask(page, notes))
-        found += [mark for mark in table.elements_with(marks) if in_note[mark]]
+        found += [mark for mark in marks if in_note[mark]]
     if not (found or formulas.by_element):
         return formulas.is_replaced
     return within(page, formulas.is_replaced | as_mask(page, found))
@@ -139,9 +140,7 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
 @cached_on_page
 def _notes_in_line(page: Page) -> list[int]:
     """Notes within a line, which styles show at its side: of LaTeXML and of Tufte CSS."""
-    possible = page.attributes.containing(("note",), "class")
-    found = page.attributes.elements_with([index for index, value in possible if _NOTE.search(value)])
-    return [note for note in found if page.tag[note] == TAG_ID["span"]]
+    return [note for note in page.attributes.elements_matching(_CLASSES, _NOTE) if page.tag[note] == TAG_ID["span"]]
 
 
 def _notes_in_parentheses(page: Page, rewrites: dict[int, str]) -> dict[int, str]:
@@ -183,7 +182,7 @@ def checkboxes(page: Page) -> dict[int, str]:
     """``[x]`` or ``[ ]`` by element, for the checkboxes at the beginning of list items."""
     if "li" not in page.tag_names:
         return {}
-    classes = {index: value.split() for index, value in page.attributes.containing(("checkbox-o",), "class")}
+    classes = {index: value.split() for index, value in page.attributes.matching(_DRAWN_CANDIDATES)}
     drawn = {box: names for box, names in page.attributes.elements_and_values(classes) if not _DRAWN.isdisjoint(names)}
     if not (found := [*page.attributes.elements_matching(_CHECKBOXES), *drawn]):
         return {}
