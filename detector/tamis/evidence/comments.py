@@ -64,7 +64,7 @@ _KIND_BY_FULL_NAME: Final = {
 }
 
 _NAMED: Final = attribute_predicate("class", "id", parts=(
-    "oment", "omment", "yorum", "reactie", "pinglun", "dsq-", "disqus_thread", "respon", "replyform",
+    "oment", "omment", "yorum", "reactie", "pinglun", "dsq-", "disqus_thread", "respond", "response", "replyform",
 ))  # fmt: skip
 """Cheap filter: every name that the tables above recognise contains one of these substrings."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from itertools import compress, pairwise
+from itertools import compress, count, pairwise
+from operator import eq
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -175,11 +176,14 @@ def keep_section_headings(draft: Draft) -> None:
     to other articles.
     """
     page, kept = draft.page, draft.kept
-    levels = np.append(_LEVELS[page.tag[page.block_node]], 0)
-    wanted = (levels[:-1] > 1) & ~kept & (draft.page_scores.templateness[page.n :] < _MAX_HEADING_SCORE)
-    wanted &= np.logical_or.accumulate(kept)  # after kept text
-    if not (wanted[:-1] & kept[1:]).any():  # as on most pages
+    if not np.count_nonzero(kept):
         return
+    levels = _LEVELS.take(page.tag.take(page.block_node))
+    wanted = (levels > 1) & ~kept & (draft.page_scores.templateness[page.n :] < _MAX_HEADING_SCORE)
+    wanted[: kept.argmax()] = False  # before all kept text
+    if not np.count_nonzero(wanted[:-1] & kept[1:]):  # as on most pages
+        return
+    levels = np.append(levels, 0)
     if draft.choice.kind in {None, "article"}:
         wanted &= ~enclosed_blocks(page, page.tag == TAG_ID["a"])
     characters, headings = prefix_sums(draft.lengths * kept), levels.nonzero()[0]  # kept before each block
@@ -256,7 +260,7 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
     copies = np.zeros(len(texts), bool)
     long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= 40]  # not a name or a price
     copies[_repeated_without_scripts(page, texts, long)] = True
-    if twins := [block for block, (one, other) in enumerate(pairwise(texts), 1) if one == other != ""]:
+    if twins := list(compress(count(1), map(eq, texts, texts[1:]))):
         headings = kept & blocks_inside(page, *_HEADINGS)
         copies[[block for block in twins if headings[block] and headings[block - 1]]] = True
     if len({texts[block][:_BEGINNING] for block in long}) == len(long):  # as on most pages

@@ -113,7 +113,7 @@ _FORUM: Final = (
     re.compile(r"schema\.org/(?:DiscussionForumPosting|QAPage|Question|Answer)\b"),
 )
 _READERS: Final = (
-    attribute_predicate("class", "id", parts=("comment", "h-cite", "repl", "respon")),
+    attribute_predicate("class", "id", parts=("comment", "h-cite", "repl", "response")),
     re.compile(r"(?i)(?:^|[\s_-])(?:comments?|h-cite|repl(?:y|ies)|responses?)(?:$|[\s_-])"),
 )
 """Elements around reader comments, which use the same marks."""

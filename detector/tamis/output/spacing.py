@@ -97,7 +97,7 @@ def _beside_controls(page: Page, touches: Flags) -> list[int]:
     spoken = page.attributes.elements_matching(FOR_READERS)
     if not (controls or cites or spoken):
         return []
-    quoted = within(page, page.tag == TAG_ID["blockquote"])
+    quoted = within(page, page.tag == TAG_ID["blockquote"]) if cites else ()
     unsure, found = {cite for cite in cites if not quoted[cite]}.union(spoken), []
     for run, *elements in _borders(page, touches, as_mask(page, controls + cites + spoken)):
         last, first = page.text[page.run_offset[run] - 1], page.text[page.run_offset[run]]
