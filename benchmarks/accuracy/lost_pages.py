@@ -30,9 +30,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, metavar="FILE", help="JSON lines with both texts of each such page")
     options = parser.parse_args()
     lost: list[dict[str, str]] = []
-    default, pages = tamis.load_model(), 0
+    pages = 0
     with exit_on_bad_input():
-        model_of = models_of_folds(options.models) if options.models else lambda _: default
+        model_of = models_of_folds(options.models)
         for site in find_sites(options.sites):
             model, random, before = model_of(site.name), np.random.default_rng(0), len(lost)
             site_pages = {read.name: read.page for read in site.read_all()}
