@@ -188,9 +188,8 @@ class OneByOne(Spider):
 
     async def start(self) -> Any:
         """Ask for nothing yet."""
-        nothing: tuple[Any, ...] = ()
-        for request in nothing:
-            yield request
+        return
+        yield
 
     def opened(self) -> None:
         """Begin to look how long the loop stands still."""
