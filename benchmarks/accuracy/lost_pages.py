@@ -23,7 +23,7 @@ from tamis_papers.pages import find_sites
 
 def main() -> None:
     """Measure, print, and write what was lost."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
     parser.add_argument("--models", type=Path, metavar="FOLDS", help="models as `train_weights` writes them")
     parser.add_argument("--least", type=float, default=0.4, help="share of its words that a page loses (%(default)s)")

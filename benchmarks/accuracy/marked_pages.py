@@ -36,7 +36,7 @@ _GOLD: Final = Path("benchmarks/gold")
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("data", type=Path, metavar="DATA", help="folder with the collections")
     parser.add_argument("--models", type=Path, metavar="FOLDS", help="models as `train_weights` writes them")
     parser.add_argument("--apart", action="store_true", help="the pages that nothing was trained or chosen on")

@@ -132,7 +132,7 @@ def learn_evidence(rows: Floats, labels: NDArray[np.bool_], weights: Floats) -> 
 
 def main() -> None:
     """Learn, and print the weights."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
     parser.add_argument("--marks", type=Path, required=True, metavar="FILE", help="pages marked by hand")
     parser.add_argument(

@@ -50,7 +50,7 @@ _LOSES: Final = -0.01
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
     parser.add_argument("--marks", type=Path, default=Path("benchmarks/gold/sites.jsonl"), metavar="FILE")
     parser.add_argument("--models", type=Path, metavar="FOLDS", help="models as `train_weights` writes them")

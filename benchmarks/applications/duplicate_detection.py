@@ -63,7 +63,7 @@ Shingles = dict[tuple[str, int], "NDArray[np.uint64]"]
 
 def main() -> None:
     """Build the set, clean it in every way, compare the pairs, print the table."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
     parser.add_argument("gold", type=Path, metavar="GOLD", help="gold pages whose texts are used, .jsonl or .jsonl.xz")
     parser.add_argument("--model", nargs="+", default=[None], metavar="MODEL", help="models (default: the package's)")

@@ -73,7 +73,7 @@ class Found(NamedTuple):
 
 def main() -> None:
     """Measure each way."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
     parser.add_argument("--sample", type=int, metavar="N", help="so many sites of each folder, evenly spread")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="the best time counts (%(default)s)")

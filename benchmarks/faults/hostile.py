@@ -116,7 +116,7 @@ _MADE: Final[dict[str, Callable[[], bytes]]] = {
 
 def main() -> int:
     """Crawl all pages, print a row for each."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("--page", nargs="+", metavar="NAME", help="these only")
     options = parser.parse_args()
     served = {name: page for name, page in pages().items() if name in (options.page or [name])}
