@@ -23,16 +23,16 @@ from tamis_papers.pages import find_sites
 
 def main() -> None:
     """Measure, print, and write what was lost."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
     parser.add_argument("--models", type=Path, metavar="FOLDS", help="models as `train_weights` writes them")
     parser.add_argument("--least", type=float, default=0.4, help="share of its words that a page loses (%(default)s)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="JSON lines with both texts of each such page")
     options = parser.parse_args()
     lost: list[dict[str, str]] = []
-    default, pages = tamis.load_model(), 0
+    pages = 0
     with exit_on_bad_input():
-        model_of = models_of_folds(options.models) if options.models else lambda _: default
+        model_of = models_of_folds(options.models)
         for site in find_sites(options.sites):
             model, random, before = model_of(site.name), np.random.default_rng(0), len(lost)
             site_pages = {read.name: read.page for read in site.read_all()}

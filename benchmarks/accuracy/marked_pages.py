@@ -21,7 +21,7 @@ from benchmarks.accuracy.whole_sites import holes_of, scores_of, words_by_mark
 from benchmarks.shared.common import models_of_folds
 from benchmarks.shared.facts import FactExample, fact_examples
 from benchmarks.shared.peers import peers
-from tamis import Page, clean, load_model
+from tamis import Page, clean
 from tamis_papers.experiments.harness import parser_of, table
 from tamis_papers.marks import CONTENT, MarkedExample, marked_page_examples
 
@@ -36,14 +36,13 @@ _GOLD: Final = Path("benchmarks/gold")
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("data", type=Path, metavar="DATA", help="folder with the collections")
     parser.add_argument("--models", type=Path, metavar="FOLDS", help="models as `train_weights` writes them")
     parser.add_argument("--apart", action="store_true", help="the pages that nothing was trained or chosen on")
     parser.add_argument("--peers", action="store_true", help="other extractors beside it, as far as they are installed")
     options = parser.parse_args()
-    default = load_model()
-    model_of = models_of_folds(options.models) if options.models else lambda _: default
+    model_of = models_of_folds(options.models)
     others = peers() if options.peers else {}
     marks = _GOLD / ("pages-apart.jsonl" if options.apart else "pages.jsonl")
     _measure_marked(marked_page_examples(options.data, marks), model_of, others)

@@ -28,7 +28,7 @@ _FIRST = (25, 50)
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("gold", type=Path, metavar="GOLD", help="gold pages; HTML in html/ beside them")
     parser.add_argument("--begin", type=int, default=1, choices=(0, 1), help="the first page (%(default)s)")
     options = parser.parse_args()

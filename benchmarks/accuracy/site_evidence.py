@@ -21,7 +21,7 @@ from benchmarks.shared.common import models_of_folds
 from tamis.evidence.marked_articles import with_authors_mark, with_titled_article
 from tamis.evidence.site_counts import Evidence, find_evidence
 from tamis.folders import SitePages
-from tamis.models import load_model, log_odds
+from tamis.models import log_odds
 from tamis.places import find_places
 from tamis.site import Site
 from tamis_papers.evaluation import GoldPage, read_gold
@@ -132,7 +132,7 @@ def learn_evidence(rows: Floats, labels: NDArray[np.bool_], weights: Floats) -> 
 
 def main() -> None:
     """Learn, and print the weights."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
     parser.add_argument("--marks", type=Path, required=True, metavar="FILE", help="pages marked by hand")
     parser.add_argument(
@@ -143,8 +143,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     with exit_on_bad_input():
-        default = load_model()
-        model_of = models_of_folds(options.models) if options.models else lambda _: default
+        model_of = models_of_folds(options.models)
         examples = []
         for site, pages in marked_sites(options.sites, read_marks(options.marks)):
             say(site.name)

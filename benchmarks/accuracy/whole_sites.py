@@ -23,10 +23,10 @@ import tamis
 from benchmarks.accuracy.site_evidence import SEEN, block_examples, count_others, learn_evidence
 from benchmarks.shared.common import models_of_folds, rules_in_turn
 from benchmarks.shared.peers import peers
+from scrapy_tamis.losses import in_kept_structures
 from tamis.evidence import site_counts
 from tamis.output.text import block_texts
 from tamis.page.text import WORD
-from tamis.page.tree import prefix_sums, tag_set
 from tamis.site import PageCounts
 from tamis_papers.experiments.harness import exit_on_bad_input, parser_of, say, table, write_json
 from tamis_papers.marks import COMMENTS, CONTENT, MAYBE, marked_sites, read_marks
@@ -50,7 +50,7 @@ _LOSES: Final = -0.01
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
     parser.add_argument("--marks", type=Path, default=Path("benchmarks/gold/sites.jsonl"), metavar="FILE")
     parser.add_argument("--models", type=Path, metavar="FOLDS", help="models as `train_weights` writes them")
@@ -58,13 +58,12 @@ def main() -> None:
     parser.add_argument("--rules", action="store_true", help="also without each rule of the decision")
     parser.add_argument("--folds", type=int, metavar="N", help="learn the evidence of the counts on the other folds")
     options = parser.parse_args()
-    default = tamis.load_model()
     others = peers(modes=True) if options.peers else {}
     f1: dict[str, dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
     holes: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     with exit_on_bad_input():
         sites = list(marked_sites(options.sites, read_marks(options.marks)))
-        model_of = models_of_folds(options.models) if options.models else lambda _: default
+        model_of = models_of_folds(options.models)
         evidence = _evidence_by_site(sites, model_of, options.folds) if options.folds else {}
         for site, pages in sites:
             say(site.name)
@@ -150,13 +149,8 @@ def holes_of(cleaned: Cleaned, content: NDArray[np.bool_]) -> tuple[int, int]:
     draft = cleaned.decided
     if draft is None or cleaned.status == "from_data":  # whose blocks are others
         return 0, 0
-    page, kept = draft.page, draft.kept
-    roots = np.flatnonzero(tag_set("table", "ul", "ol", "dl")[page.tag])
-    begin, end = page.block_begin[roots], page.block_end[roots]
-    whole, inside = prefix_sums(draft.lengths), prefix_sums(draft.lengths * kept)
-    mostly = (inside[end] - inside[begin] >= 0.7 * (whole[end] - whole[begin])) & (end - begin > 1)
-    cover = np.bincount(begin[mostly], minlength=page.m + 1) - np.bincount(end[mostly], minlength=page.m + 1)
-    return int(((np.cumsum(cover)[:-1] > 0) & content & ~kept).sum()), int(kept.sum())
+    kept = draft.kept
+    return int((in_kept_structures(draft, kept, 0.7) & content & ~kept).sum()), int(kept.sum())
 
 
 def _row(

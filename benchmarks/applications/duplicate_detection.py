@@ -20,11 +20,11 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from itertools import combinations
-from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from scipy.stats import binomtest
 
 from benchmarks.shared.peers import trafilatura_text
 from tamis import load_model
@@ -56,7 +56,6 @@ GROUP: Final = 5
 
 _MIN_WORDS: Final = 100
 _STYLES: Final = ("p", "div", "br")  # of the paragraphs: every site has its own way
-_Z: Final = 1.959964
 
 Shingles = dict[tuple[str, int], "NDArray[np.uint64]"]
 """By site and number of text."""
@@ -64,7 +63,7 @@ Shingles = dict[tuple[str, int], "NDArray[np.uint64]"]
 
 def main() -> None:
     """Build the set, clean it in every way, compare the pairs, print the table."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
     parser.add_argument("gold", type=Path, metavar="GOLD", help="gold pages whose texts are used, .jsonl or .jsonl.xz")
     parser.add_argument("--model", nargs="+", default=[None], metavar="MODEL", help="models (default: the package's)")
@@ -165,10 +164,8 @@ def _pairs(
 
 def _percent(hits: int, of: int) -> str:
     """A share and its 95% interval by Wilson's score: ``76.0 (75.1-76.9)``."""
-    share, square = hits / of, _Z * _Z
-    centre = (share + square / (2 * of)) / (1 + square / of)
-    half = _Z * sqrt(share * (1 - share) / of + square / (4 * of * of)) / (1 + square / of)
-    return f"{100 * share:.1f} ({100 * max(centre - half, 0):.1f}-{100 * min(centre + half, 1):.1f})"
+    low, high = binomtest(hits, of).proportion_ci(method="wilson")
+    return f"{100 * hits / of:.1f} ({100 * low:.1f}-{100 * high:.1f})"
 
 
 if __name__ == "__main__":

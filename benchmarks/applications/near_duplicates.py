@@ -73,7 +73,7 @@ class Found(NamedTuple):
 
 def main() -> None:
     """Measure each way."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
     parser.add_argument("--sample", type=int, metavar="N", help="so many sites of each folder, evenly spread")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="the best time counts (%(default)s)")
@@ -242,13 +242,17 @@ def _in_redis(documents: Sequence[Document], server: Server) -> Found:
     finally:
         batches.CommandBatches._run_on_server = exchange  # type: ignore[method-assign]
         batches.MAX_WAIT_S = wait  # type: ignore[misc]
-    entered = sum(original is None for original in originals)
-    figures = {
+    figures = _held(server, empty, originals) | {"round trips": trips / len(documents)}
+    return Found(_numbers(documents, originals), seconds, figures)
+
+
+def _held(server: Server, empty: int, originals: Sequence[object]) -> dict[str, float]:
+    """What the server holds for each original, above the bytes that it took when it was empty."""
+    entered = originals.count(None)
+    return {
         "bytes an original": round((server.used_bytes() - empty) / entered),
         "keys an original": server.client.dbsize() / entered,
-        "round trips": trips / len(documents),
     }
-    return Found(_numbers(documents, originals), seconds, figures)
 
 
 def _by_paper(documents: Sequence[Document], _: Server) -> Found:
@@ -280,14 +284,7 @@ def _by_datasketch(documents: Sequence[Document], server: Server, *, on_redis: b
     empty = server.used_bytes()
     index = MinHashLSH(MIN_RESEMBLANCE, num_perm=_PERMUTATIONS, storage_config=redis if on_redis else None)
     found = _queried(hashed, index.query, index.insert)
-    if not on_redis:
-        return found
-    entered = sum(original is None for original in found.originals)
-    figures = {
-        "bytes an original": round((server.used_bytes() - empty) / entered),
-        "keys an original": server.client.dbsize() / entered,
-    }
-    return found._replace(figures=figures)
+    return found._replace(figures=_held(server, empty, found.originals)) if on_redis else found
 
 
 def _by_rensa(documents: Sequence[Document], _: Server) -> Found:

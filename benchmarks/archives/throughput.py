@@ -28,7 +28,7 @@ STEPS = ("count", "count hosts", "clean", "write")
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("archives", nargs="+", metavar="WARC")
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2], metavar="N")
     parser.add_argument("--ray", action="store_true", help="also on a Ray cluster that is started here")

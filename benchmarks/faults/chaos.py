@@ -213,7 +213,7 @@ class Outcome:
 
 def main() -> int:
     """Run every fault, print a row for each."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("--pages", type=int, default=20, metavar="N", help="content pages per host (%(default)s)")
     parser.add_argument(
         "--pause", type=float, default=30.0, metavar="S", help="seconds until it is mended (%(default)s)"

@@ -51,7 +51,7 @@ atheris.Fuzz()
 
 def main() -> int:
     """Fuzz the targets, one after the other."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"these only, of {', '.join(_NAMES)}")
     parser.add_argument("--seconds", type=int, default=600, metavar="S", help="for each target (%(default)s)")
     parser.add_argument("--keep", action="store_true", help="put what was found into the kept corpus")

@@ -116,7 +116,7 @@ _MADE: Final[dict[str, Callable[[], bytes]]] = {
 
 def main() -> int:
     """Crawl all pages, print a row for each."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("--page", nargs="+", metavar="NAME", help="these only")
     options = parser.parse_args()
     served = {name: page for name, page in pages().items() if name in (options.page or [name])}
@@ -188,9 +188,8 @@ class OneByOne(Spider):
 
     async def start(self) -> Any:
         """Ask for nothing yet."""
-        nothing: tuple[Any, ...] = ()
-        for request in nothing:
-            yield request
+        return
+        yield
 
     def opened(self) -> None:
         """Begin to look how long the loop stands still."""

@@ -76,7 +76,7 @@ def main() -> int:
 
 
 def _options() -> argparse.Namespace:
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("--pages", type=int, default=50_000, metavar="N", help="pages of all hosts (%(default)s)")
     parser.add_argument("--hosts", type=int, default=300, metavar="N", help="(%(default)s)")
     parser.add_argument("--redesigned", type=int, default=20, metavar="N", help="hosts redesigned (%(default)s)")

@@ -58,7 +58,7 @@ Row = dict[str, float]
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("what", choices=["settled", "counting", "workers", "million"])
     parser.add_argument("--hosts", type=int, nargs="+", metavar="N", help="hosts that are met by turns")
     parser.add_argument("--pages", type=int, default=128, metavar="N", help="pages of each host (%(default)s)")

@@ -80,12 +80,17 @@ def process_megabytes(field: str, process: int | str = "self") -> float:
     return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith(f"{field}:")), 0.0)
 
 
-def models_of_folds(folder: Path) -> Callable[[str], Model]:
+def models_of_folds(folder: Path | None) -> Callable[[str], Model]:
     """Return what gives, by its name, the model that has not seen a source; the first for a source of no fold.
+
+    Without a folder that is the package's own for all.
 
     Raises:
         FileNotFoundError: the folder is not as `benchmarks.accuracy.train_weights` writes it.
     """
+    if folder is None:
+        default = load_model()
+        return lambda _: default
     fold_of = json.loads((folder / "folds.json").read_text(encoding="utf-8"))
     models = [load_model(folder / f"without-{fold}.npz") for fold in range(max(fold_of.values()) + 1)]
     return lambda source: models[fold_of.get(source, 0)]

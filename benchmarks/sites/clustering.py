@@ -49,7 +49,7 @@ INSIDE = (
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
     parser.add_argument(
         "--trials", type=int, default=5, metavar="N", help="mixtures of each size, planted hosts (default: 5)"

@@ -59,7 +59,7 @@ class Result(NamedTuple):
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
     options = parser.parse_args()
     groups: dict[str, dict[str, list[Result]]] = {}

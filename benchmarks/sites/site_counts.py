@@ -52,7 +52,7 @@ TOLERANCE = 0.05  # as in count_page.lua
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Measure every method, and print the tables."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), metavar="METHOD")
     parser.add_argument("--pages", type=int, default=60, metavar="N", help="pages of each site (default: %(default)s)")
     parser.add_argument("--tested", type=int, default=12, metavar="N", help="of them, labelled (default: %(default)s)")

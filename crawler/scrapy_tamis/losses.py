@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tamis.evidence.draft import Draft
 
 _STRUCTURES: Final = tag_set("table", "ul", "ol", "dl")
-_NEARLY_ALL: Final = 0.9  # fraction of a structure's text that is kept
 _ON_PURPOSE: Final = np.array(
     [reason in {Reason.COPY, Reason.UNWANTED, Reason.RULE, Reason.HIDDEN} for reason in Reason]
 )
@@ -43,7 +42,7 @@ def measure_losses(cleaned: Cleaned) -> dict[str, object]:
     return {
         "cut_words": _words_in(compress(draft.texts, cut)),
         "article_words": 0 if mark is None else _words_in(compress(draft.texts, lost & (mark[0] == 1))),
-        "structure_words": _words_in(compress(draft.texts, lost & _in_kept_structure(draft))),
+        "structure_words": _words_in(compress(draft.texts, lost & in_kept_structures(draft, draft.content, 0.9))),
         "lost_price": _lost_price(cleaned, draft),
     }
 
@@ -52,16 +51,14 @@ def _words_in(texts: Iterable[str]) -> int:
     return count_words("\n".join(texts))
 
 
-def _in_kept_structure(draft: Draft) -> Flags:
-    """bool[m], the blocks inside tables and lists of which nearly all is kept."""
+def in_kept_structures(draft: Draft, kept: Flags, fraction: float) -> Flags:
+    """bool[m], the blocks inside tables and lists of whose text at least a fraction is in blocks that are kept."""
     page = draft.page
     roots = np.flatnonzero(_STRUCTURES[page.tag])
     begin, end = page.block_begin[roots], page.block_end[roots]
-    whole, kept = prefix_sums(draft.lengths), prefix_sums(draft.lengths * draft.content)
-    nearly_whole = (kept[end] - kept[begin] >= _NEARLY_ALL * (whole[end] - whole[begin])) & (end > begin)
-    edges = np.bincount(begin[nearly_whole], minlength=page.m + 1) - np.bincount(
-        end[nearly_whole], minlength=page.m + 1
-    )
+    all_text, kept_text = prefix_sums(draft.lengths), prefix_sums(draft.lengths * kept)
+    mostly = (kept_text[end] - kept_text[begin] >= fraction * (all_text[end] - all_text[begin])) & (end > begin)
+    edges = np.bincount(begin[mostly], minlength=page.m + 1) - np.bincount(end[mostly], minlength=page.m + 1)
     inside: Flags = np.cumsum(edges)[:-1] > 0
     return inside
 

@@ -32,7 +32,7 @@ Figures = dict[tuple[str, int], list[tuple[float, float]]]
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_of(__doc__ or "")
+    parser = parser_of(__doc__)
     parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
     options = parser.parse_args()
     figures: Figures = defaultdict(list)

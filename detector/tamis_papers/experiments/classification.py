@@ -58,7 +58,7 @@ Texts = dict[str, list[list[str]]]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    parser = sites_parser(__doc__ or "")
+    parser = sites_parser(__doc__)
     parser.add_argument("--gold", type=Path, metavar="GOLD", help="gold pages whose texts are used, .jsonl")
     parser.add_argument("--pages", type=int, default=20, metavar="N", help="pages of a topic on a site (%(default)s)")
     parser.add_argument("--model", default="logistic", metavar="MODEL", help="page-level model (%(default)s)")

@@ -35,7 +35,7 @@ FUNCTIONS: Final = 128
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    options = experiment_parser(__doc__ or "").parse_args(arguments)
+    options = experiment_parser(__doc__).parse_args(arguments)
     headings = ["pages", "cost", "adjusted Rand index", "clusters a site", "seconds", "estimate is off by, %"]
     report(options, headings, compare(sites_of(options)))
 

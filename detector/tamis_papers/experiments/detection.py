@@ -37,7 +37,7 @@ MEASURES: Final = ("words", "words of anchors", "links")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    parser = experiment_parser(__doc__ or "")
+    parser = experiment_parser(__doc__)
     parser.add_argument(
         "--model", nargs="+", default=["logistic", "blocks-self-taught"], metavar="MODEL", help="page-level models"
     )

@@ -34,7 +34,7 @@ TOP: Final = (1, 2, 3, 5, 10)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    options = experiment_parser(__doc__ or "", "blocks-self-taught").parse_args(arguments)
+    options = experiment_parser(__doc__, "blocks-self-taught").parse_args(arguments)
     rows = table_1(sites_of(options), load_model(options.model))
     report(options, ["keywords from", *(f"top {number}" for number in TOP)], rows)
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    options = experiment_parser(__doc__ or "").parse_args(arguments)
+    options = experiment_parser(__doc__).parse_args(arguments)
     headings = ["85% of", "non-template", "f-measure, Basic", "f-measure, Smooth"]
     report(options, headings, compare(sites_of(options)))
 

@@ -33,7 +33,7 @@ SIZES: Final = (1, 2, 3, 4, 5, 6, 7, 8)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    parser = experiment_parser(__doc__ or "")
+    parser = experiment_parser(__doc__)
     parser.add_argument("--variant", choices=VARIANTS, default=PAPER, help="of the search (%(default)s)")
     options = parser.parse_args(arguments)
     rows = table_2(sites_of(options), options.variant)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    parser = experiment_parser(__doc__ or "")
+    parser = experiment_parser(__doc__)
     factors = [0.0001, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0]
     parser.add_argument("--factors", type=float, nargs="+", default=factors, metavar="C", help="values of c")
     options = parser.parse_args(arguments)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    options = experiment_parser(__doc__ or "", "logistic").parse_args(arguments)
+    options = experiment_parser(__doc__, "logistic").parse_args(arguments)
     report(options, ["segments", "adjusted Rand index"], figure_1(sites_of(options), load_model(options.model)))
 
 

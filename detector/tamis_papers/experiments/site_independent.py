@@ -79,7 +79,7 @@ class Blocks(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    parser = sites_parser(__doc__ or "")
+    parser = sites_parser(__doc__)
     parser.add_argument("--counted", type=int, default=50, metavar="N", help="pages counted of each (%(default)s)")
     parser.add_argument("--taken", type=int, default=10, metavar="N", help="pages learned from of each (%(default)s)")
     parser.add_argument("--divergence", choices=DIVERGENCES, default=DIVERGENCES[0], help="of what (%(default)s)")

@@ -33,7 +33,7 @@ SIZES: Final = (100, 1_000, 10_000, 100_000)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    options = experiment_parser(__doc__ or "").parse_args(arguments)
+    options = experiment_parser(__doc__).parse_args(arguments)
     model, by_size = load_model("logistic"), defaultdict[int, list[tuple[int, float]]](list)
     for site in sites_of(options):
         for read, _ in site.read_marked():
