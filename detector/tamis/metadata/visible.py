@@ -1,7 +1,5 @@
 """The visible surroundings of the headline: where it stands, other headings, and how likely facts are in each block."""
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 import re

@@ -1,7 +1,5 @@
 """Authors that readers see: names by their markup, by the pages they link to, or after "By" near the headline."""
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 import re

@@ -4,8 +4,6 @@ A page has a formula in several forms for several readers: MathML with an annota
 MathJax, a script of TeX, a picture with a description. One of them is chosen, the others are left out.
 """
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 import re

@@ -90,7 +90,7 @@ _NOT_RENDERED: Final = "display:none"
 FOR_READERS: Final = attribute_predicate("class", parts=("sr-only", "screen-reader", "visually", "element-invisible"))
 _CLIPPED: Final = "position:absolute;clip:rect(0,0,0,0)"
 _READERS_ONLY: Final = frozenset(
-    "sr-only u-sr-only screen-reader screen-reader-text screen-reader-only visually-hidden visuallyhidden "  # noqa: SIM905
+    "sr-only u-sr-only screen-reader screen-reader-text screen-reader-only visually-hidden visuallyhidden "
     "u-visually-hidden u-visuallyhidden element-invisible".split()
 )
 
