@@ -10,8 +10,6 @@ one after the other, from the kept corpus on, which is in `tests/benchmarks/fuzz
 puts inputs into it that reach something new. The exit code is 1 where one fails; its input is printed.
 """
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 import base64

@@ -46,7 +46,7 @@ HTML: Final = "text/html"
 MAIN: Final = (
     "<p>The words that a reader has come for stand in the middle of this page, and there are a few of them.</p>"
 )
-_CODECS: Final = "utf-8 utf-16 utf-7 cp1251 shift_jis gb18030 iso-2022-jp big5 euc-kr cp037".split()  # noqa: SIM905
+_CODECS: Final = "utf-8 utf-16 utf-7 cp1251 shift_jis gb18030 iso-2022-jp big5 euc-kr cp037".split()
 
 
 def pages() -> dict[str, tuple[bytes, str]]:

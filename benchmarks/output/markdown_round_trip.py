@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 EXAMPLES: Final = Path(__file__).parents[2] / "tests" / "tamis" / "output" / "commonmark" / "examples.json"
-_BLOCKS: Final = frozenset("div p ul ol li blockquote pre h1 h2 h3 h4 h5 h6 hr br".split())  # noqa: SIM905
+_BLOCKS: Final = frozenset("div p ul ol li blockquote pre h1 h2 h3 h4 h5 h6 hr br".split())
 
 
 def converters() -> dict[str, Callable[[str], str]]:

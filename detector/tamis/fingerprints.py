@@ -1,7 +1,5 @@
 """Fingerprints of the units of a page: 64-bit hashes, the same on every machine for equal markup with equal content."""
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 from itertools import repeat

@@ -27,7 +27,7 @@ OTHER_SUFFIXES: Final = frozenset(
     .css .js .json .xml .rss .txt .md .svg .png .jpg .jpeg .gif .webp .ico .bmp .pdf .ps .doc .docx .xls .xlsx .ppt
     .pptx .odt .epub .zip .gz .tgz .bz2 .xz .tar .rar .7z .exe .dmg .deb .rpm .jar .mp3 .ogg .wav .mp4 .avi .mov .webm
     .woff .woff2 .ttf
-    """.split()  # noqa: SIM905  (fifty quoted names would be no easier to read)
+    """.split()
 )
 """Suffixes of files that are not pages."""
 

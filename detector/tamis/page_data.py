@@ -25,7 +25,7 @@ _TEXT_KEYS: Final = frozenset(
     """
     articlebody body bodyhtml body_html bodytext content contenthtml content_html cooked copy description excerpt html
     intro lead markup paragraph paragraphs rawhtml raw_html rendered standfirst story summary text textcontent value
-    """.split()  # noqa: SIM905  (forty quoted names would be no easier to read)
+    """.split()
 )
 _STATE: Final = re.compile(
     r"(?:window|self|globalThis)\s*\.\s*(?:__\w{1,60}__|\w{0,40}(?:STATE|DATA|Data|State)\w{0,20})\s*=\s*(?=[\[{])"

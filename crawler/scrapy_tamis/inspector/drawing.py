@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tamis import Page
 
 _SKIPPED: Final = frozenset(
-    "script link meta base title template param source track frame applet bgsound animate set".split()  # noqa: SIM905
+    "script link meta base title template param source track frame applet bgsound animate set".split()
 )
 _REPLACED_BY: Final = {
     **dict.fromkeys(("iframe", "object", "embed"), "tamis-frame"),
@@ -30,7 +30,7 @@ _ATTRIBUTES: Final = frozenset(
     abbr align alt bgcolor border cellpadding cellspacing checked class color cols colspan datetime dir disabled face
     frame headers height hidden id label lang noshade nowrap open placeholder reversed role rows rowspan rules scope
     selected size span start style title type valign value vspace hspace width
-    """.split()  # noqa: SIM905
+    """.split()
 )
 _DRAWN: Final = frozenset({"svg", "math"})
 _WITH_OWN_TEXT: Final = frozenset({"style", "option", "textarea", "svg", "math"})

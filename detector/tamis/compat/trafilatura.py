@@ -6,8 +6,6 @@ Arguments and output formats are those of trafilatura 2. These have no effect, s
 ``bare_extraction`` and ``extract_metadata`` are provided.
 """
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 import copy

@@ -53,7 +53,7 @@ _COMMENT_PARTS: Final = frozenset(
     hentry holder info inner ips item items js last left level li links main media message meta metadata name new node
     odd page parent permalink post public published reply right root row single t template text threaded time top type
     user view vote votes wp wpd wrap wrapper
-    """.split()  # noqa: SIM905  (ninety quoted names would be no easier to read)
+    """.split()
 )
 """Other parts that the name of a comment may have; with any other part it is not one, such as ``comment-policy``."""
 _KIND_BY_FULL_NAME: Final = {

@@ -51,7 +51,7 @@ _ARTICLES: Final = frozenset(
     Article AdvertiserContentArticle AnalysisNewsArticle AskPublicNewsArticle BackgroundNewsArticle BlogPosting
     NewsArticle OpinionNewsArticle Report ReportageNewsArticle ReviewNewsArticle SatiricalArticle ScholarlyArticle
     TechArticle
-    """.split()  # noqa: SIM905  (fourteen quoted names would be no easier to read)
+    """.split()
 )
 """Types of schema.org whose ``articleBody`` is the whole article; for live blogs and forums it is the latest post."""
 

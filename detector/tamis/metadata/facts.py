@@ -1,7 +1,5 @@
 """Facts about a page, from its sources in order of trust: JSON-LD, OpenGraph, microdata, ``meta``, markup."""
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 import re

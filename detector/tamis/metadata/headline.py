@@ -5,8 +5,6 @@ The headline is the heading that is most like the declared headline, else the pa
 A title that is the site's, or its software's, gives way to the only heading of the content.
 """
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 import re

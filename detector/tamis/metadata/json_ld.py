@@ -1,7 +1,5 @@
 """Facts from JSON-LD, the structured data that search engines read."""
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 import json

@@ -1,7 +1,5 @@
 """Reads the values of facts: texts, names, keywords and addresses, each written in many forms."""
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 import re

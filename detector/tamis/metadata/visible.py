@@ -1,7 +1,5 @@
 """The visible surroundings of the headline: where it stands, other headings, and how likely facts are in each block."""
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 import re
@@ -24,8 +22,7 @@ from tamis.page.tree import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from tamis.arrays import Floats
     from tamis.page.page import Page
 
 MAX_FACT_CHARACTERS: Final = 4_000  # white space included
@@ -49,7 +46,7 @@ _CLASS_WORDS: Final = Memo(_split_class, max_size=5_000)
 
 
 @cached_on_page
-def position_scores(page: Page) -> NDArray[np.float64]:
+def position_scores(page: Page) -> Floats:
     """float64[m], score of each block by its position: near the headline, early on the page, not in side content."""
     block = np.arange(page.m)
     scores = -0.001 * np.minimum(block, 900)

@@ -1,7 +1,5 @@
 """Authors that readers see: names by their markup, by the pages they link to, or after "By" near the headline."""
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 import re
@@ -15,8 +13,7 @@ from tamis.metadata.visible import MAX_FACT_CHARACTERS, attribute_indices, first
 from tamis.page.tree import linked_runs, tag_set, within
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from tamis.arrays import Flags
     from tamis.page.page import Page
 
 _MAX_BYLINE_CHARACTERS: Final = 120
@@ -130,7 +127,7 @@ def _names_at(page: Page, block: int, elements: list[int]) -> tuple[list[str], b
     return list(dict.fromkeys(found)), is_stated
 
 
-def _comment_blocks(page: Page, heading: int | None) -> NDArray[np.bool_]:
+def _comment_blocks(page: Page, heading: int | None) -> Flags:
     """bool[m], blocks in comments; an element with the headline is no comment, whatever its class."""
     elements = page.attributes.elements_with(attribute_indices(page, _COMMENT_CLASSES, "class", "id"))
     found = np.zeros(page.m, bool)

@@ -6,8 +6,6 @@ articles, comments, events and copyright notices, dates within sentences and wha
 date, score lower. A date that is still to come is none of publication.
 """
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 import re

@@ -1,7 +1,5 @@
 """The attributes that clean HTML has: those on a list, with safe and absolute addresses, pictures with their source."""
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 import re

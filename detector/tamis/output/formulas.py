@@ -4,8 +4,6 @@ A page has a formula in several forms for several readers: MathML with an annota
 MathJax, a script of TeX, a picture with a description. One of them is chosen, the others are left out.
 """
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 import re
@@ -34,8 +32,7 @@ from tamis.page.tree import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from tamis.arrays import Flags, Indices
     from tamis.page.page import Page
 
 _CLASSES: Final = attribute_predicate(
@@ -101,7 +98,7 @@ class Formulas:
 
     by_element: dict[int, Formula]
     first: dict[int, int]
-    is_replaced: NDArray[np.bool_]
+    is_replaced: Flags
 
 
 @cached_on_page
@@ -168,7 +165,7 @@ def _split_tex(text: str, *, has_dollars: bool) -> list[str | Formula]:
     return [*pieces, text[end:]]
 
 
-def _choose_forms(page: Page, found: dict[int, Formula], container: NDArray[np.int32]) -> Formulas:
+def _choose_forms(page: Page, found: dict[int, Formula], container: Indices) -> Formulas:
     """Choose one of the forms of each formula, which are in one container or next to each other."""
     chosen: dict[int, tuple[int, Formula]] = {}  # by container
     for element, formula in found.items():

@@ -3,8 +3,6 @@
 Elements are on an allow-list, so unknown markup is left out: no scripts, styles, frames or other loaded pages.
 """
 
-# ruff: noqa: SIM905 - lists of words are read as text
-
 from __future__ import annotations
 
 import re

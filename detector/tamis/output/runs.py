@@ -32,8 +32,7 @@ from tamis.page.tree import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from tamis.arrays import Flags
     from tamis.output.formulas import Formula
     from tamis.page.page import Page
 
@@ -113,7 +112,7 @@ def run_rewrites(page: Page) -> dict[int, str]:
 
 
 @cached_on_page
-def omitted_elements(page: Page) -> NDArray[np.bool_]:
+def omitted_elements(page: Page) -> Flags:
     """bool[n], elements whose text is left out of what stays.
 
     These are all forms of a formula but one, line numbers and copy buttons of code, links that only mark a place (¶ and
@@ -156,7 +155,7 @@ def _notes_in_parentheses(page: Page, rewrites: dict[int, str]) -> dict[int, str
 
 
 @cached_on_page
-def shown_elements(page: Page) -> NDArray[np.bool_]:
+def shown_elements(page: Page) -> Flags:
     """bool[n], elements that are written if they are kept.
 
     A player is, with its parts, but not the text in it; of the forms of a formula one is, and none of its pictures.

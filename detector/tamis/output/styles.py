@@ -11,19 +11,12 @@ import numpy as np
 
 from tamis.page.cascade import find_values
 from tamis.page.css_values import BLOCK, FLEX
-from tamis.page.tree import (
-    IS_BLOCK_LEVEL,
-    cached_on_page,
-    sums_over_runs,
-    tag_set,
-)
+from tamis.page.tree import IS_BLOCK_LEVEL, cached_on_page, sums_over_runs, tag_set
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from tamis.arrays import Flags, Floats
     from tamis.page.page import Page
 
-    Flags = NDArray[np.bool_]
 
 _WANTED: Final = """white-space 0 p b\ntext-decoration 0 l\ntext-decoration-line 0 l
 list-style 0 l u d\nlist-style-type 0 l u n d"""
@@ -33,25 +26,25 @@ _CELLS: Final = tag_set("td", "th")
 
 
 @cached_on_page
-def _of_text(page: Page) -> dict[str, NDArray[np.float64]]:
+def _of_text(page: Page) -> dict[str, Floats]:
     return find_values(page, _OF_TEXT, _WANTED, lambda page: sums_over_runs(page, page.is_nonblank) > 0)
 
 
-def styles_of_text(page: Page, name: str) -> NDArray[np.float64]:
+def styles_of_text(page: Page, name: str) -> Floats:
     """float64[n], value of a property of text on the elements that say something of text; 0 on others."""
     found = _of_text(page)
     return found[name] if found else np.zeros(page.n)
 
 
 @cached_on_page
-def alignments(page: Page) -> NDArray[np.float64]:
+def alignments(page: Page) -> Floats:
     """float64[n], how the text of each cell is aligned; 0 for cells that do not say so."""
     found = find_values(page, frozenset({"text-align"}), "text-align 0 l c r", lambda page: _CELLS.take(page.tag))
     return found["text-align"] if found else np.zeros(page.n)
 
 
 @cached_on_page
-def displays(page: Page) -> NDArray[np.float64]:
+def displays(page: Page) -> Floats:
     """float64[n], how a style displays the elements whose text touches that of others, and those around them.
 
     Of other elements only their own style is read. The values are those of :mod:`tamis.page.css_values`, 0 for what

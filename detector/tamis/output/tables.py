@@ -15,8 +15,7 @@ from tamis.page.tree import TAG_ID, TAG_NAMES, as_mask, cached_on_page, tag_set,
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
+    from tamis.arrays import Flags
     from tamis.page.page import Page
 
 MAX_COLUMNS: Final = 1_000  # as in HTML
@@ -72,17 +71,17 @@ def is_callout(name: str, classes: str) -> bool:
 
 
 @cached_on_page
-def in_data_table(page: Page) -> NDArray[np.bool_]:
+def in_data_table(page: Page) -> Flags:
     """bool[n], whether each element is a data table or inside one."""
     return within(page, as_mask(page, data_tables(page)))
 
 
 @cached_on_page
-def layout_tables(page: Page) -> NDArray[np.bool_]:
+def layout_tables(page: Page) -> Flags:
     """bool[n], tables that are no data tables, with their rows and cells."""
     if "table" not in page.tag_names:
         return np.zeros(page.n, bool)
-    layout: NDArray[np.bool_] = within(page, page.tag == TAG_ID["table"]) & _PARTS.take(page.tag) & ~in_data_table(page)
+    layout: Flags = within(page, page.tag == TAG_ID["table"]) & _PARTS.take(page.tag) & ~in_data_table(page)
     return layout
 
 

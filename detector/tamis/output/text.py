@@ -30,9 +30,7 @@ from tamis.page.tree import TAG_ID, cached_on_page, elements_with_names, runs_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from tamis.arrays import Flags
+    from tamis.arrays import Flags, Indices
     from tamis.page.page import Page
 
 _MAX_RAISED: Final = 40  # runs of text, since elements may be in each other
@@ -61,7 +59,7 @@ def text_pieces(page: Page, kept: Flags, hidden: Flags | None = None) -> Iterato
             end_of_last = end_of_piece
 
 
-def _write(page: Page, kept: Flags, hidden: Flags | None) -> tuple[bytes, NDArray[np.int32], Flags]:
+def _write(page: Page, kept: Flags, hidden: Flags | None) -> tuple[bytes, Indices, Flags]:
     """Write plain text without the rows of data tables, the paragraphs of which follow each other.
 
     Returns:
@@ -94,7 +92,7 @@ def _raised_texts(page: Page, runs: Flags) -> dict[int, str]:
     return found
 
 
-def _tables(page: Page, text: bytes, paragraphs: NDArray[np.int32], elements: Flags) -> Iterator[tuple[int, int, str]]:
+def _tables(page: Page, text: bytes, paragraphs: Indices, elements: Flags) -> Iterator[tuple[int, int, str]]:
     """Yield where the paragraphs of each data table begin and end, and the text that is written instead of them."""
     found = paragraphs[paragraphs[:, 1] >= 0].tolist() if data_tables(page) else []
     spans = (page.attribute("colspan"), page.attribute("rowspan")) if found else ({}, {})

@@ -55,10 +55,10 @@ if TYPE_CHECKING:
     from cssselect.parser import Selector
     from numpy.typing import NDArray
 
+    from tamis.arrays import Flags, Floats, Indices
     from tamis.page.css_values import Declarations
     from tamis.page.page import Page
 
-    Flags = NDArray[np.bool_]
     Candidates = dict[str, Flags]
     Chosen = Flags | NDArray[np.intp]  # elements
     Rank = tuple[int, int, tuple[int, int, int], int]
@@ -90,7 +90,7 @@ _NOT_RENDERED: Final = "display:none"
 FOR_READERS: Final = attribute_predicate("class", parts=("sr-only", "screen-reader", "visually", "element-invisible"))
 _CLIPPED: Final = "position:absolute;clip:rect(0,0,0,0)"
 _READERS_ONLY: Final = frozenset(
-    "sr-only u-sr-only screen-reader screen-reader-text screen-reader-only visually-hidden visuallyhidden "  # noqa: SIM905
+    "sr-only u-sr-only screen-reader screen-reader-text screen-reader-only visually-hidden visuallyhidden "
     "u-visually-hidden u-visuallyhidden element-invisible".split()
 )
 
@@ -130,7 +130,7 @@ class Styles(NamedTuple):
     """Hidden elements, and by inherited way the element that sets the value of each: int32[n]."""
 
     hiding: dict[int, Hiding]
-    setters: dict[str, NDArray[np.int32]]
+    setters: dict[str, Indices]
 
 
 def find_hiding(page: Page, wanted: Flags) -> Styles:
@@ -278,7 +278,7 @@ def _compute(page: Page, browser: list[tuple[Flags, str]], holding: Flags, candi
 
 def find_values(
     page: Page, names: frozenset[str], wanted: str, find_subjects: Callable[[Page], Flags]
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Floats]:
     """float64[n] by property, its value on elements as their own styles set it; nothing where none does.
 
     Args:
@@ -333,9 +333,7 @@ def _rank(
     return [(chosen, SAID[css]) for _, chosen, css in sorted(ranked, key=itemgetter(0))], shown
 
 
-def _cascade(
-    page: Page, names: frozenset[str], ranked: list[tuple[Chosen, Declarations]]
-) -> dict[str, NDArray[np.float64]]:
+def _cascade(page: Page, names: frozenset[str], ranked: list[tuple[Chosen, Declarations]]) -> dict[str, Floats]:
     """float64[n] by property, its value on each element, by what is said in ascending order of rank."""
     values = {name: np.full(page.n, READERS[name][1]) for name in names}
     for is_important in (False, True):
@@ -350,7 +348,7 @@ def _shows(css: str, way: str) -> bool:
     return way not in MAY_HIDE[css] and any(name in WAYS[way].properties[:2] for name, *_ in SAID[css])
 
 
-def _evaluate(page: Page, candidates: Candidates, values: dict[str, NDArray[np.float64]], shown: Candidates) -> Styles:
+def _evaluate(page: Page, candidates: Candidates, values: dict[str, Floats], shown: Candidates) -> Styles:
     styles = Styles({}, {})
     moved = _moved_by_scripts(page) if not candidates.keys().isdisjoint(_OF_MOVEMENT) else frozenset()
     for way in (way for way in WAYS if way in candidates):
@@ -378,7 +376,7 @@ def _moved_by_scripts(page: Page) -> frozenset[int]:
     return frozenset(found + table.elements_having(*filter(_MOVING.fullmatch, table.names)))
 
 
-def _backgrounds(page: Page, own: NDArray[np.float64]) -> NDArray[np.float64]:
+def _backgrounds(page: Page, own: Floats) -> Floats:
     """float64[n], the colour that each element stands on, as far as the page itself tells."""
     around = nearest(page.parent, own != NO_COLOR)
     default = 0xFFFFFF if _is_white(page) else ANY_COLOR

@@ -11,12 +11,7 @@ from tamis.memo import Memo
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Flags = NDArray[np.bool_]
-    Values = NDArray[np.float64]
-    Get = Callable[[str], Any]  # Values, or a number
+    Get = Callable[[str], Any]  # gives float64[n], or a number
     Declarations = tuple[tuple[str, float, bool], ...]  # properties, each with its value and whether that is important
 
 UNSET: Final = -3.0  # of what is inherited
@@ -210,7 +205,7 @@ class Way(NamedTuple):
     """A way of hiding: the properties that it takes, and where their values hide."""
 
     properties: tuple[str, ...]
-    hides: Callable[[Get], Any]  # Flags, or one
+    hides: Callable[[Get], Any]  # gives bool[n], or one
 
 
 def _is_far(get: Get) -> Any:

@@ -33,10 +33,10 @@ from tamis.page.tree import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tamis.arrays import Flags
     from tamis.page.cascade import Hiding
     from tamis.page.page import Page
 
-    Flags = NDArray[np.bool_]
 
 Hidden = Literal["drop", "keep"]
 HIDDEN: Final[tuple[Hidden, ...]] = get_args(Hidden)

@@ -4,8 +4,6 @@ It takes a third of the time of libxml2, and its trees need no mending: heads en
 core reads its nodes through the address that selectolax exposes.
 """
 
-# ruff: noqa: SIM905 - lists of names are easier to read as text
-
 from __future__ import annotations
 
 from typing import Final

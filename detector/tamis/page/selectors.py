@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tamis.arrays import Flags
     from tamis.page.page import Page
 
-    Flags = NDArray[np.bool_]
     Order = NDArray[np.intp]
 
 _MAX_LENGTH: Final = 500

@@ -3,8 +3,6 @@
 A subtree is a slice, so its sum is a difference of prefix sums.
 """
 
-# ruff: noqa: SIM905 - lists of names are easier to read as text
-
 from __future__ import annotations
 
 from functools import cache, wraps

@@ -177,7 +177,7 @@ _KEPT: Final = frozenset(
     )
 )
 _OLDER: Final = {"time": "span"} | dict.fromkeys(
-    "article aside details figcaption figure footer header hgroup main nav section summary".split(),  # noqa: SIM905
+    "article aside details figcaption figure footer header hgroup main nav section summary".split(),
     "div",
 )
 

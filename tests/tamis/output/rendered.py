@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 RENDERER: Final = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 _BLOCKS: Final = frozenset(
-    "p div ul ol li blockquote pre h1 h2 h3 h4 h5 h6 hr table thead tbody tr td th dl dt dd".split()  # noqa: SIM905
+    "p div ul ol li blockquote pre h1 h2 h3 h4 h5 h6 hr table thead tbody tr td th dl dt dd".split()
 )
 _MAY_BE_EMPTY: Final = frozenset({"hr", "li", "td", "th"})
 _DISSOLVED: Final = frozenset(["p", "div", "thead", "tbody", "body", "dl", "dt", "dd"])
