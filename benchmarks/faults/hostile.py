@@ -188,8 +188,9 @@ class OneByOne(Spider):
 
     async def start(self) -> Any:
         """Ask for nothing yet."""
-        return
-        yield
+        nothing: tuple[Any, ...] = ()
+        for request in nothing:
+            yield request
 
     def opened(self) -> None:
         """Begin to look how long the loop stands still."""
