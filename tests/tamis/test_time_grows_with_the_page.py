@@ -214,6 +214,7 @@ PAGES: Final[dict[str, Callable[[int], str]]] = {
     "a long base": lambda n: f"<base href='http://a.example/{'x' * 9 * n}'>" + "<p><a href=b>Word of it</a></p>" * n,
     "code between marks": lambda n: "<p>" + "<code>a</code><b></b>" * n,
     "code and formulas": lambda n: STORY + "<pre><code>a\nb<br>c</code></pre><math><mi>x</mi></math>" * 2 * n,
+    "many notes": lambda n: "<p>" + "a word<span class=sidenote>of it</span> " * 45 * n,
     "emphasis in emphasis": lambda n: "<p><em>" + "a<em>“b”</em><b>c</b>" * n,
     "fields of metadata": lambda n: "<div class=date>" * min(n, 1_500) + "Word of it. " * n,
     "JSON-LD in lists": lambda n: ld("[" * 300 + "[" + "1," * n * 9 + "1]" + "]" * 300),

@@ -26,6 +26,7 @@ from tamis.page.tree import (
     cached_on_page,
     elements_with_names,
     nearest,
+    outermost,
     prefix_sums,
     tag_set,
     within,
@@ -105,7 +106,7 @@ def run_rewrites(page: Page) -> dict[int, str]:
         if element >= end and (email := decode_email(code)):  # not in another one
             end, runs = int(page.end[element]), range(page.run_begin[element], page.run_end[element])
             rewrites |= dict.fromkeys(runs[1:], "") | dict.fromkeys(runs[:1], email)
-    rewrites |= _notes_in_parentheses(page, rewrites)
+    _put_notes_in_parentheses(page, rewrites)
     if np.count_nonzero(omitted := omitted_elements(page)):
         rewrites |= dict.fromkeys(omitted.take(page.run_node).nonzero()[0].tolist(), "")
     return rewrites
@@ -138,20 +139,24 @@ def omitted_elements(page: Page) -> Flags:
 
 @cached_on_page
 def _notes_in_line(page: Page) -> list[int]:
-    """Notes within a line, which styles show at its side: of LaTeXML and of Tufte CSS."""
-    return [note for note in page.attributes.elements_matching(_CLASSES, _NOTE) if page.tag[note] == TAG_ID["span"]]
+    """Notes within a line, which styles show at its side: of LaTeXML and of Tufte CSS; none of them is in another."""
+    spans = [note for note in page.attributes.elements_matching(_CLASSES, _NOTE) if page.tag[note] == TAG_ID["span"]]
+    if not spans:
+        return []
+    outer = outermost(page.parent, as_mask(page, spans))
+    return [note for note in spans if outer[note] == note]
 
 
-def _notes_in_parentheses(page: Page, rewrites: dict[int, str]) -> dict[int, str]:
-    found: dict[int, str] = {}
-    for note in _notes_in_line(page):
-        runs = np.arange(page.run_begin[note], page.run_end[note])
-        written = runs[page.is_nonblank[runs] & ~omitted_elements(page)[page.run_node[runs]]].tolist()
-        for run in written[:1]:
-            found[run] = f" ({run_text(page, run, rewrites)}"
-        for run in written[-1:]:
-            found[run] = f"{run_text(page, run, rewrites | found)})"
-    return found
+def _put_notes_in_parentheses(page: Page, rewrites: dict[int, str]) -> None:
+    if not (notes := _notes_in_line(page)):
+        return
+    written = (page.is_nonblank & ~omitted_elements(page).take(page.run_node)).nonzero()[0]
+    bounds = (written.searchsorted(bound[notes]).tolist() for bound in (page.run_begin, page.run_end))
+    for begin, end in zip(*bounds, strict=True):
+        if begin < end:
+            first, last = int(written[begin]), int(written[end - 1])
+            rewrites[first] = f" ({run_text(page, first, rewrites)}"
+            rewrites[last] = f"{run_text(page, last, rewrites)})"
 
 
 @cached_on_page

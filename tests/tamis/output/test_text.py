@@ -26,6 +26,7 @@ from tests.tamis.output.written import write
         ("<pre>\n  <b>if</b> x:\n    <i>y</i>\n</pre>", "  if x:\n    y"),
         ("<pre>a\n<pre>b\n<b>c</b></pre></pre>", "a\nb\nc"),
         ("<div>a<p>b</p>c</div>", "a\n\nb\n\nc"),
+        ("<p>a<span class=sidenote>b <span class=sidenote>c</span></span> d</p>", "a (b c) d"),
         ("<div><button>Y\u200bes</button><button>N\u200bo</button> <my-a>a</my-a><my-a>b</my-a></div>", "Yes No a b"),
         ("", ""),
         ("<p> </p>", ""),
