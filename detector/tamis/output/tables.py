@@ -48,12 +48,13 @@ def data_tables(page: Page) -> list[int]:
     core.data_tables(page.arrays, rows)
     tables = rows.nonzero()[0].tolist()
     single = {table for table in tables if rows[table] == 1}
-    stated, classes = (page.attribute(name) if some else {} for name, some in (("role", tables), ("class", single)))
-    alike = {classes.get(table) for table in tables if table not in single}
+    stated = page.attribute("role") if tables else {}
+    classes = page.attribute("class") if single else {}
+    alike = {classes.get(table) for table in tables if table not in single} - {None, ""}
     found, end, in_code = list[int](), 0, in_code_blocks(page)
     for table in tables:
         is_layout = in_code[table] or stated.get(table, "").strip().lower() in {"presentation", "none"}
-        is_layout |= table in single and (table not in classes or classes[table] not in alike)
+        is_layout |= table in single and classes.get(table) not in alike
         if table >= end and not is_layout and (rows[table] != _CALLOUT_ROWS or not _is_in_callout(page, table)):
             found.append(table)
             end = int(page.end[table])
