@@ -183,16 +183,16 @@ def keep_section_headings(draft: Draft) -> None:
     wanted[: kept.argmax()] = False  # before all kept text
     if not np.count_nonzero(wanted[:-1] & kept[1:]):  # as on most pages
         return
-    levels = np.append(levels, 0)
     if draft.choice.kind in {None, "article"}:
         wanted &= ~enclosed_blocks(page, page.tag == TAG_ID["a"])
-    characters, headings = prefix_sums(draft.lengths * kept), levels.nonzero()[0]  # kept before each block
-    ends, found = np.append(headings, page.m), np.append(kept, False)
-    for block in wanted.nonzero()[0][::-1].tolist():
-        below = block + 1
-        end = ends[headings.searchsorted(block, side="right")]
-        is_title = levels[below] > levels[block] or (not levels[below] and characters[end] - characters[below] >= 40)
-        found[block] = found[below] and is_title
+    blocks, headings = wanted.nonzero()[0], levels.nonzero()[0]
+    ends = np.append(headings, page.m)[headings.searchsorted(blocks, side="right")]  # of the text below each
+    characters, levels = prefix_sums(draft.lengths * kept), np.append(levels, 0)
+    below = levels[blocks + 1]
+    is_above = (below > levels[blocks]) | ((below == 0) & (characters[ends] - characters[blocks + 1] >= 40))
+    found = np.append(kept, False)
+    for block in blocks[is_above][::-1].tolist():  # a chapter stays with its section
+        found[block] = found[block + 1]
     draft.overrule(found[:-1] & ~kept, Reason.MAIN_CONTENT, cut=False)
 
 

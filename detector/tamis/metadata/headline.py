@@ -101,9 +101,7 @@ def find_headline(page: Page, declared: str | None, site_name: str, common: Site
     in_title, _ = site.without_name(page.title)
     is_shown = letters_of(declared or "") in {letters_of(heading.text) for heading in shown}
     if not declared or (site.is_name(declared) and not site.is_name(page.title) and not is_shown):
-        others = shown or [heading for heading in headings(page, "h2") if _is_at_text(page, heading)]
-        is_clear = bool(shown) or len(others) == 1
-        declared = normalize_text(page.title) or (others[0].text if is_clear else None)
+        declared = normalize_text(page.title) or (shown[0].text if shown else _only_section(page))
     if len(shown) == 1 and letters_of(declared or "") in common.texts:  # the site's title
         declared = shown[0].text
     if not declared:
@@ -214,6 +212,12 @@ def _is_static(page: Page, title: str, heading: Heading, site: _Site) -> bool:
     in_slug = len(word_set(heading.text) & slug)
     is_of_slug = in_slug >= 2 and in_slug > len(word_set(title) & slug)
     return site.is_name(title) or letters_of(title) in _GENERIC_TITLES or is_of_slug
+
+
+def _only_section(page: Page) -> str | None:
+    """The only ``h2`` that text follows."""
+    found = [heading.text for heading in headings(page, "h2") if _is_at_text(page, heading)]
+    return found[0] if len(found) == 1 else None
 
 
 def _is_at_text(page: Page, heading: Heading) -> bool:
