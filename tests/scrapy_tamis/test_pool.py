@@ -125,6 +125,7 @@ async def test_a_process_that_hangs_is_ended_and_its_page_goes_to_no_other(pool,
     os.kill(first, signal.SIGSTOP)
     with monkeypatch.context() as patch:
         patch.setattr(process_module, "TIMEOUT_S", 0.5)
+        pool._processes[0]._check_time()  # else it is looked at when its start would have been late
         page = asyncio.create_task(pool.clean(HTML, URL))
         await until(lambda: pool._processes[0].pending)
     with pytest.raises(PageFailedError) as failed:
