@@ -12,6 +12,7 @@ import weakref
 from collections import deque
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import astuple, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, cast
 
 from scrapy_tamis.fields import CleanedItem
@@ -31,6 +32,7 @@ TIMEOUT_S: Final = 60.0
 """Time without an answer after which a process counts as hung: ten times what its start or the largest page takes."""
 
 _END_TIMEOUT_S: Final = 2.0
+_MAX_RECEIVED: Final = 1 << 18  # bytes at a time
 _MAX_FAILURES: Final = 3  # starts in a row
 _MAX_CRASHES: Final = 2
 """Processes that may die while they work on a page: the first may have been killed by something else."""
@@ -74,12 +76,13 @@ class CleaningProcess(asyncio.Protocol):
         end_status: what becomes of the page that it is at if it ends; "" once it is to end.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, own: socket.socket) -> None:
         self.pid = 0
         self.pending = deque[asyncio.Future[Any]]()
         self.ended = asyncio.Event()
         self.end_status = CRASHED
         self._loop = asyncio.get_running_loop()
+        self._own = own
         self._received = bytearray()
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0  # when the next result is late
@@ -91,6 +94,9 @@ class CleaningProcess(asyncio.Protocol):
     def connection_lost(self, _: Exception | None) -> None:
         """Give up the tasks without a result: the process has ended, or hangs."""
         self.ended.set()
+        with suppress(Exception):  # asyncio leaves unread what has arrived when it can write no more
+            while data := self._own.recv(_MAX_RECEIVED):
+                self.data_received(data)
         for number, result in enumerate(self.pending):
             if not result.done():
                 result.set_exception(_ProcessLostError("" if number else self.end_status))
@@ -163,7 +169,8 @@ async def _ready_process(
     """
     connection = None
     try:
-        connection, process = await asyncio.get_running_loop().create_connection(CleaningProcess, sock=started.socket)
+        protocol = partial(CleaningProcess, started.socket)
+        connection, process = await asyncio.get_running_loop().create_connection(protocol, sock=started.socket)
         process.pid = started.program.pid
         try:
             await process.run((model, *astuple(options)))

@@ -2,12 +2,14 @@
 
 import asyncio
 import os
+import select
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from dataclasses import astuple
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -120,6 +122,18 @@ async def test_a_killed_process_is_replaced_and_its_pages_go_to_another(pool, mo
     assert (await pool.clean(HTML, URL, read=read)).status == "cleaned"
 
 
+async def test_a_page_whose_result_has_arrived_does_not_go_to_another_process(pool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(process_module, "_MAX_CRASHES", 1)
+    process = pool._processes[0]
+    page = asyncio.create_task(pool.clean(HTML, URL))
+    await asyncio.sleep(0)  # it is sent, and then the loop is busy
+    select.select([process._socket.get_extra_info("socket").fileno()], [], [], SECONDS)
+    os.kill(process.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # noqa: ASYNC222 - as above
+    process._socket.write(pack((DONE,)))  # it fails, before what has arrived is read
+    assert (await page).status == "cleaned"
+
+
 async def test_a_process_that_hangs_is_ended_and_its_page_goes_to_no_other(pool, monkeypatch: pytest.MonkeyPatch):
     (first,) = pids_of(pool)
     os.kill(first, signal.SIGSTOP)
@@ -182,7 +196,7 @@ async def test_results_in_pieces_reach_their_tasks_and_one_that_makes_no_sense_g
     own, other = socket.socketpair()
     with other:
         loop = asyncio.get_running_loop()
-        _, process = await loop.create_connection(CleaningProcess, sock=own)
+        _, process = await loop.create_connection(partial(CleaningProcess, own), sock=own)
         tasks = [asyncio.create_task(process.run(())) for _ in range(4)]
         sent = pack((DONE, 1)) + pack((DONE, 2)) + pack((DONE, "three"))
         for at in range(0, len(sent), 7):
