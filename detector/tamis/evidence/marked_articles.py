@@ -12,14 +12,13 @@ and lists of other articles, too.
 from __future__ import annotations
 
 import re
-from itertools import compress
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tamis.evidence.comments import MAX_FORUM
 from tamis.evidence.draft import Reason
-from tamis.metadata.json_ld import json_ld_documents, json_ld_scripts
+from tamis.metadata.json_ld import json_ld_scripts, json_ld_things, json_ld_types
 from tamis.metadata.values import TAG, as_list, unescape_text
 from tamis.output.text import blocks_inside
 from tamis.page.attributes import attribute_predicate, token_pattern
@@ -40,7 +39,7 @@ from tamis.page.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from tamis.arrays import Flags, Floats, Integers, Singles
     from tamis.evidence.draft import Draft
@@ -57,28 +56,14 @@ _ARTICLES: Final = frozenset(
 
 
 def article_bodies(page: Page) -> list[str]:
-    """Distinct article bodies in the JSON-LD of a page, without markup and character references; skips invalid JSON."""
-    has_body = ["articleBody" in script and len(script) <= 2_000_000 for script in json_ld_scripts(page)]
-    if not any(has_body):  # as on most pages
+    """Distinct article bodies in the JSON-LD of a page, without markup and character references."""
+    if not any("articleBody" in script for script in json_ld_scripts(page)):  # as on most pages
         return []
-    documents = compress(json_ld_documents(page), has_body)
-    return list(dict.fromkeys(filter(None, map(_body, _things(documents)))))
-
-
-def _things(documents: Iterable[object]) -> Iterator[dict[str, Any]]:
-    """Every object of JSON documents, at any depth."""
-    waiting = list(documents)
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            yield value
-            waiting.extend(value.values())
-        elif isinstance(value, list):
-            waiting.extend(value)
+    return list(dict.fromkeys(filter(None, map(_body, json_ld_things(page)))))
 
 
 def _body(thing: dict[str, Any]) -> str:
-    if not any(isinstance(kind, str) and kind in _ARTICLES for kind in as_list(thing.get("@type"))):
+    if _ARTICLES.isdisjoint(json_ld_types(thing)):
         return ""
     text = "\n".join(part for part in as_list(thing.get("articleBody")) if isinstance(part, str))
     if not TAG.search(text):
