@@ -175,6 +175,12 @@ def test_links_images_tables_and_copies_can_be_kept_or_left_out() -> None:
     assert [segment.reason for segment in switched().removed] == ["copy"]
 
 
+def test_hidden_text_can_be_kept_apart_from_what_is_seen() -> None:
+    page = SWITCHED.replace("Then", '<span class="xy-visually-hidden">Warning</span>Then')
+    assert "\nThen read on" in clean(page, model=MODEL).text
+    assert "\nWarning Then read on" in clean(page, model=MODEL, hidden="keep").text
+
+
 def test_a_model_is_given_by_its_name_its_file_or_as_an_object() -> None:
     name = shipped_models()[0]
     file = Path(tamis.__file__).parent / "models" / "weights" / f"{name}.npz"

@@ -12,7 +12,7 @@ from tamis.core import core
 from tamis.output.code import in_code_blocks
 from tamis.output.styles import displays
 from tamis.page.attributes import attribute_predicate
-from tamis.page.cascade import FOR_READERS
+from tamis.page.cascade import for_readers
 from tamis.page.css_values import FLEX
 from tamis.page.text import UNSPACED_CLASS, run_text
 from tamis.page.tree import TAG_ID, as_mask, elements_with_names, nearest, tag_set, within
@@ -94,7 +94,7 @@ def _beside_controls(page: Page, touches: Flags) -> list[int]:
     In a quotation, ``cite`` is who said it. What only screen readers say may be the rest of a word: "Mon" and "day".
     """
     controls, cites = elements_with_names(page, "label", "button", "output"), elements_with_names(page, "cite")
-    spoken = page.attributes.elements_matching(FOR_READERS)
+    spoken = for_readers(page)
     if not (controls or cites or spoken):
         return []
     quoted = within(page, page.tag == TAG_ID["blockquote"]) if cites else ()

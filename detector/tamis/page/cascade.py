@@ -87,11 +87,15 @@ _BROWSER: Final = tuple(
 """What browsers do not render; each with an element or attribute of it."""
 _SHEETS_IN_ADDRESSES: Final = attribute_predicate("href", parts=("data:text/css",))
 _NOT_RENDERED: Final = "display:none"
-FOR_READERS: Final = attribute_predicate("class", parts=("sr-only", "screen-reader", "visually", "element-invisible"))
 _CLIPPED: Final = "position:absolute;clip:rect(0,0,0,0)"
-_READERS_ONLY: Final = frozenset(
-    "sr-only u-sr-only screen-reader screen-reader-text screen-reader-only visually-hidden visuallyhidden "
-    "u-visually-hidden u-visuallyhidden element-invisible".split()
+_FOR_READERS: Final = (
+    attribute_predicate("class", parts=("sr-only", "screen-reader", "visually", "element-invisible")),
+    re.compile(  # also with the prefix of a site; not "sr-only md:not-sr-only"
+        r"(?<!\S)(?!not-)(?:[a-z]+-)?"
+        r"(?:sr-only|screen-reader(?:-only|-text)?|visually-?hidden|element-invisible)"
+        r"(?!\S)(?!.{0,200}\b(?:sm|md|lg|xl):not-sr-only)",
+        re.DOTALL,
+    ),
 )
 
 _TAGS: Final = "\n".join(TAG_NAMES)
@@ -201,10 +205,14 @@ def _not_rendered(page: Page) -> list[tuple[Flags, str]]:
     elements += [element for element, parent in parents if _is_of_amp(page, parent)]  # before it loads, if it fails
     if elements:
         found.append((as_mask(page, elements), _NOT_RENDERED))
-    named = table.matching(FOR_READERS)
-    if indices := [index for index, value in named if not _READERS_ONLY.isdisjoint(value.split())]:
-        found.append((as_mask(page, table.elements_with(indices)), _CLIPPED))
+    if spoken := for_readers(page):
+        found.append((as_mask(page, spoken), _CLIPPED))
     return found
+
+
+def for_readers(page: Page) -> list[int]:
+    """Elements that only screen readers say, by the names that say so."""
+    return page.attributes.elements_matching(*_FOR_READERS)
 
 
 def _is_of_amp(page: Page, element: int) -> bool:
