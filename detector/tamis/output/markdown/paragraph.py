@@ -118,8 +118,9 @@ class Line:
     def _add_code(self, text: str) -> None:
         if text:
             self._write_pending()
-            if self._last_code != self.open_codes[0] and self.pieces and self.pieces[-1].kind == CODE:
-                self.pieces.append(Piece(" ", PLAIN))  # between elements that touch
+            last = self.pieces[-1] if self._last_code != self.open_codes[0] and self.pieces else _NOTHING
+            if last.kind == CODE and last.text[-1].isalnum() and text[0].isalnum():
+                self.pieces.append(Piece(" ", PLAIN))  # between keys that touch, not between module. and name
             self.pieces.append(Piece(text, CODE))
             self._last_code = self.open_codes[0]
 
