@@ -40,9 +40,14 @@ _LISTS: Final = {
 """The element for each field that a page states and that consists of short texts."""
 
 
-def article_in_data(page: Page, visible_characters: int = 0) -> str:
-    """Return the article in a page's JSON as an HTML document; "" unless it is twice as long as what is visible."""
-    article, max_characters = "", max(200, 2 * visible_characters)
+def article_in_data(page: Page, visible_characters: int = 0) -> tuple[str, bool]:
+    """Find the article in a page's JSON.
+
+    Returns:
+        It as an HTML document, "" unless it is twice as long as what is visible; and whether the page states that it is
+        the article.
+    """
+    article, is_stated, max_characters = "", False, max(200, 2 * visible_characters)
     lists = [(name, texts) for name, texts in stated_lists(page) if name in _LISTS]
     listed = set(chain.from_iterable(texts for _, texts in lists))
     left, values_left = _MAX_CHARACTERS, iter(range(500_000))  # of all documents
@@ -57,13 +62,13 @@ def article_in_data(page: Page, visible_characters: int = 0) -> str:
             max_characters = characters
             heading = f"<h1>{escape(title)}</h1>" if title else ""
             article = heading + "".join(map(_division, texts))
-            if isinstance(document, dict) and document.get("articleBody"):
+            if is_stated := isinstance(document, dict) and bool(document.get("articleBody")):
                 break
     if not article:
-        return ""
+        return "", False
     head = f"<head><title>{escape(page.title)}</title></head>"
     article += "".join(_list(_LISTS[name], texts) for name, texts in lists)
-    return f"<html>{head}<body><article>{article}</article></body></html>"
+    return f"<html>{head}<body><article>{article}</article></body></html>", is_stated
 
 
 def _list(tag: str, texts: Sequence[str]) -> str:

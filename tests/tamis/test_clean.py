@@ -81,6 +81,22 @@ def test_a_page_without_text_comes_with_advice() -> None:
     assert (clean("<div></div>").hint, clean(PAGE).hint) == ("no text", "")
 
 
+def test_an_article_from_data_is_trusted_by_its_length_and_if_the_page_states_that_it_is_one() -> None:
+    story = " ".join(f"The storm of day {day} came over the harbour." for day in range(40))
+    page = "<title>Storm</title><div id=app></div><script type={}>{}</script>"
+    short, long, stated = (
+        clean(page.format(kind, json.dumps({name: text})))
+        for kind, name, text in (
+            ("application/json", "body", story[:400]),
+            ("application/json", "body", story),
+            ("application/ld+json", "articleBody", story),
+        )
+    )
+    assert {short.status, long.status} == {"from_data"}
+    assert stated.text == long.text
+    assert 0 < short.confidence < 0.35 < long.confidence < 0.7 < stated.confidence < 0.9
+
+
 def test_a_page_of_links_only_keeps_a_section_as_fallback() -> None:
     cleaned = clean(MENU, model=MODEL)
     assert (cleaned.text, cleaned.status, cleaned.template_share) == ("Home page\nAll the weather", "fallback", 0.0)
