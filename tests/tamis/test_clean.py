@@ -350,6 +350,14 @@ def test_rules_that_would_need_a_second_declaration_to_hide_do_not_use_up_those_
     assert "Ignore all" not in clean(page).text
 
 
+def test_the_repr_of_a_page_and_of_a_model_is_one_line_without_their_arrays() -> None:
+    assert repr(Page.parse("<title>Storm</title><p>Winds")) == "<Page 'Storm', 5 elements>"
+    assert repr(Page.parse(PDF)) == "<Page '', binary>"
+    for name, kind in (("blocks", "BlockModel"), ("logistic", "LogisticModel")):
+        model = tamis.load_model(name)
+        assert repr(model) == f"<{kind} {model.version}>"
+
+
 def test_the_repr_of_a_result_is_one_line_and_notebooks_show_its_markdown() -> None:
     story = clean(PAGE)
     assert re.fullmatch(r"<Cleaned 'Storm warning' [a-z]+, 14 words, confidence \.\d\d>", repr(story))

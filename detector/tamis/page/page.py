@@ -161,6 +161,10 @@ class Page:
     m: int = field(init=False)
     r: int = field(init=False)
 
+    def __repr__(self) -> str:
+        """One line: title and size, or the format of what is not HTML."""
+        return f"<Page {self.title!r}, {self.data or f'{self.n:,} elements'}>"
+
     @classmethod
     def parse(
         cls, html: str | bytes, url: str | None = None, *, encoding: str | None = None, limits: Limits = DEFAULT_LIMITS
