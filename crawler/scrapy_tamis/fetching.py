@@ -22,6 +22,7 @@ from protego import Protego
 from w3lib.encoding import http_content_type_encoding
 from w3lib.url import safe_url_string
 
+from tamis.cleaning import NOT_HTML
 from tamis.page.page import DEFAULT_LIMITS, Limits, Page
 from tamis.page.parsing import is_binary
 
@@ -101,7 +102,7 @@ def read_page(name: str) -> bytes:
     if _ADDRESSES.fullmatch(html[:_ADDRESSES_BYTES]):
         raise InputError(f"is a list of addresses; {CRAWL_SITE} -a urls_file=FILE crawls and cleans them")
     if is_binary(html) or html.startswith(_WARC):
-        hint = "is a binary file, not HTML"
+        hint = f"is {NOT_HTML['binary']}"
         if html.startswith(_WARC) or ".warc" in Path(name).suffixes:
             hint = "is an archive (WARC), not HTML: tamis warc cleans archives"
         elif html.startswith(_GZIP):

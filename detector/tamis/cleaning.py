@@ -46,7 +46,13 @@ if TYPE_CHECKING:
     from tamis.output.markdown.blocks import Block
     from tamis.page.hidden import Hidden
 
-NOT_HTML: Final = frozenset({"binary", "json", "feed", "xml"})
+NOT_HTML: Final = {
+    "binary": "a binary file such as a PDF or picture, not HTML: use a tool for its format",
+    "json": "JSON, not HTML: clean the HTML in its fields",
+    "feed": "a feed, not HTML: clean the pages that it links to",
+    "xml": "XML such as a sitemap, not HTML: clean the pages that it names",
+}
+"""What is not read, by status: what it is, and what to do."""
 
 
 @dataclass(eq=False, repr=False)
@@ -102,11 +108,11 @@ class Cleaned:
 
     @property
     def hint(self) -> str:
-        """Advice for a page without text, and the limit that a page exceeds (bytes, nodes or depth); "" for others."""
+        """Advice where there is no text: what else than HTML it is, or which limit is exceeded; "" for other pages."""
         if self._limit:
             return f"too large ({self._limit}): not read, so there is no text"
         if self.status != "empty":
-            return ""
+            return NOT_HTML.get(self.status, "")
         has_scripts = self.decided is not None and bool((self.decided.page.tag == TAG_ID["script"]).any())
         return "the scripts of the page write its text: render it in a browser first" if has_scripts else "no text"
 

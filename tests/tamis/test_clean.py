@@ -81,6 +81,13 @@ def test_a_page_without_text_comes_with_advice() -> None:
     assert (clean("<div></div>").hint, clean(PAGE).hint) == ("no text", "")
 
 
+def test_what_is_not_html_comes_with_what_it_is_and_advice() -> None:
+    assert clean(PDF).hint == "a binary file such as a PDF or picture, not HTML: use a tool for its format"
+    assert clean('{"html": "<p>Winds"}').hint == "JSON, not HTML: clean the HTML in its fields"
+    assert clean("<rss/>").hint == "a feed, not HTML: clean the pages that it links to"
+    assert clean("<urlset/>").hint == "XML such as a sitemap, not HTML: clean the pages that it names"
+
+
 def test_a_page_of_links_only_keeps_a_section_as_fallback() -> None:
     cleaned = clean(MENU, model=MODEL)
     assert (cleaned.text, cleaned.status, cleaned.template_share) == ("Home page\nAll the weather", "fallback", 0.0)
