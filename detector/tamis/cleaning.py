@@ -249,9 +249,9 @@ class Cleaned:
             ValueError: another name is given.
         """
         known = "html", "markdown", "metadata", "segments", "blocks", "chunks"
-        unknown = set(further).difference(known)
+        unknown = [repr(name) for name in further if name not in known]
         if unknown:
-            raise ValueError(f"to_dict takes {', '.join(known)}; not {', '.join(sorted(unknown))}")
+            raise ValueError(f'to_dict takes {", ".join(known)}, as in to_dict("html"); not {", ".join(unknown)}')
         plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "decided" and f.name[0] != "_"}
         return plain | {"kind": self.kind} | {name: self._as_json(name) for name in further}
 

@@ -256,10 +256,15 @@ def test_the_result_can_be_written_as_json_pickled_and_copied() -> None:
     assert found["metadata"]["headline"] == "Storm warning"
     assert found["chunks"][0]["headings"] == ["Storm warning"]
     assert "html" not in before.to_dict()
-    with pytest.raises(ValueError, match="not pictures"):
+    with pytest.raises(ValueError, match="not 'pictures'"):
         before.to_dict("pictures")
     for after in (pickle.loads(pickle.dumps(before)), copy.deepcopy(before)):  # noqa: S301
         assert after.to_dict(*FURTHER) == before.to_dict(*FURTHER)
+
+
+def test_a_list_of_names_for_the_dictionary_of_a_result_is_refused_with_an_example() -> None:
+    with pytest.raises(ValueError, match=r"""chunks, as in to_dict\("html"\); not \['markdown'\]"""):
+        clean(PAGE).to_dict(["markdown"])  # type: ignore[arg-type]
 
 
 ENTRIES = "".join(f"<li><a href='/{name}'>{name.title()}</a></li>" for name in ("home", "news", "sport", "shop"))
