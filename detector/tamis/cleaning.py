@@ -119,7 +119,7 @@ class Cleaned:
     @cached_property
     def html(self) -> str:
         """Clean HTML, a whole document without scripts, styles, frames, comments or handlers."""
-        return write_html(self._markup)
+        return write_html(self._markup, links=self._links)
 
     @cached_property
     def markdown(self) -> str:
@@ -149,23 +149,17 @@ class Cleaned:
         """The tree that the clean HTML and Markdown are written from."""
         if self.decided is None:
             return Markup([], [], [])
-        return self._make_markup(self.decided, links=self._links)
-
-    def _make_markup(self, decided: Draft, *, links: bool) -> Markup:
-        page, deduplicate = decided.page, decided.options.deduplicate
-        return make_markup(
-            page, decided.template, decided.hidden, links=links, images=self._images, deduplicate=deduplicate
-        )
+        page, deduplicate = self.decided.page, self.decided.options.deduplicate
+        template, hidden = self.decided.template, self.decided.hidden
+        return make_markup(page, template, hidden, images=self._images, deduplicate=deduplicate)
 
     @cached_property
     def _markdown_blocks(self) -> list[Block]:
         """The blocks that the Markdown and the chunks are made of."""
-        return write_blocks(self._markup)
+        return write_blocks(self._markup, links=self._links)
 
     def _blocks_with(self, *, links: bool) -> list[Block]:
-        if links or not self._links or self.decided is None:
-            return self._markdown_blocks
-        return write_blocks(self._make_markup(self.decided, links=False))
+        return self._markdown_blocks if links else write_blocks(self._markup, links=False)
 
     @cached_property
     def segments(self) -> list[Segment]:

@@ -262,6 +262,12 @@ def test_the_result_can_be_written_as_json_pickled_and_copied() -> None:
         assert after.to_dict(*FURTHER) == before.to_dict(*FURTHER)
 
 
+def test_link_targets_can_be_left_out_of_a_result_that_was_pickled() -> None:
+    after = pickle.loads(pickle.dumps(switched()))  # noqa: S301
+    assert after.markdown_with(links=False) == switched(links=False).markdown
+    assert after.chunks(links=False) == switched(links=False).chunks()
+
+
 def test_a_list_of_names_for_the_dictionary_of_a_result_is_refused_with_an_example() -> None:
     with pytest.raises(ValueError, match=r"""chunks, as in to_dict\("html"\); not \['markdown'\]"""):
         clean(PAGE).to_dict(["markdown"])  # type: ignore[arg-type]
