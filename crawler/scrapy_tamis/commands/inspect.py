@@ -180,8 +180,6 @@ def _open_gold(options: argparse.Namespace) -> GoldFile | None:
         return None
     if options.collect.suffix != ".jsonl":
         raise CommandError(f"--collect: the name must end in .jsonl: {options.collect}")
-    if not options.collect.parent.is_dir():
-        raise CommandError(f"--collect: no such folder: {options.collect.parent}")
     with report_errors(f"--collect {options.collect}: "):
         return GoldFile(options.collect)
 
