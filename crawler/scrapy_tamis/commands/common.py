@@ -97,7 +97,10 @@ def json_rows(opened: BufferedReader | gzip.GzipFile) -> Iterator[Any]:
 
 
 def write_output(file: Path, content: str, inputs: Iterable[str | Path] = ()) -> None:
-    """Write the file of ``-o``, unless it is one of those that are read."""
+    """Write the file of ``-o``, unless it is one of those that are read; ``-`` is standard output."""
+    if file == Path("-"):
+        sys.stdout.write(content)
+        return
     with report_errors(f"-o {file}: "):
         files.write_output(file, content, inputs)
 

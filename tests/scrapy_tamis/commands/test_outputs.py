@@ -64,6 +64,14 @@ def test_an_output_is_compressed_where_its_name_says_so(command, folder):
     assert main(["report", "marked.jsonl.gz"]) == 0
 
 
+@pytest.mark.parametrize("line", ["report items.jsonl", "inspect page.html", "clean page.html", "dedup items.jsonl"])
+def test_a_dash_is_standard_output(line, folder, capsys):
+    before = set(folder.iterdir())
+    assert main([*line.split(), "-o", "-"]) == 0
+    assert capsys.readouterr().out
+    assert set(folder.iterdir()) == before
+
+
 def test_standard_output_may_be_named_as_a_file(folder):
     program = "import sys; from scrapy_tamis.commands import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", program, "dedup", "items.jsonl", "-o", "/dev/stdout"]
