@@ -79,6 +79,8 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError(f"--{'forget' if options.forget else 'reopen'} needs a HOST")
     if options.export and len(options.hosts) != 1:
         raise CommandError("--export needs one HOST")
+    if not options.export and (options.sample or options.output != Path("-")):
+        raise CommandError("-o and --sample go with --export")
     if options.import_ and (not options.hosts or not 1 <= options.ttl <= MAX_TTL_S):
         raise CommandError(f"--import needs a FILE, and --ttl from 1 to {MAX_TTL_S}")
     names = [] if options.import_ else [_host_name(host) for host in options.hosts]

@@ -77,6 +77,7 @@ WRONG_USE = {
     "hosts https://[broken": "neither a host nor the address of a page",
     "hosts --forget": "--forget needs a HOST",
     "hosts --export": "--export needs one HOST",
+    "hosts -o hosts.txt": "-o and --sample go with --export",
     "hosts --import profile.json --ttl 99999999999": "--ttl from 1 to 3153600000",
     "inspect gone.html": "no such file",
     "inspect page.html --site gone": "--site: neither a folder nor a WARC file",
