@@ -168,7 +168,8 @@ def fetch(url: str, *, obey_robots: bool = True) -> Document:
         error.close()
         raise InputError(f"could not be fetched: {error}") from error
     except (OSError, ValueError, http.client.HTTPException, zlib.error) as error:
-        raise InputError(f"could not be fetched: {getattr(error, 'reason', None) or error}") from error
+        cause = getattr(error, "reason", error)
+        raise InputError(f"could not be fetched: {reason(cause) if isinstance(cause, OSError) else cause}") from error
     if len(fetched.html) > _MAX_BYTES:
         raise InputError(f"is larger than {_MAX_BYTES:,} bytes")
     return fetched

@@ -18,7 +18,7 @@ from scrapy_tamis.commands.common import (
     warn,
     write_output,
 )
-from scrapy_tamis.fetching import InputError
+from scrapy_tamis.fetching import InputError, reason
 from scrapy_tamis.inspector.documents import CountedReplay, Documents, FolderReplay, GoldFile, Replay, RulesFile
 from scrapy_tamis.storage.keys import host_keys, site_of
 from tamis import load_model
@@ -104,7 +104,7 @@ def serve(view: Inspector | Comparison, options: argparse.Namespace, query: str 
     try:
         server = InspectorServer(view, options.port)
     except (OSError, OverflowError) as error:
-        raise CommandError(f"--port {options.port}: {error}") from error
+        raise CommandError(f"--port {options.port}: {reason(error)}") from error
     with server:
         print(server.url + query, flush=True)
         if not options.no_browser:

@@ -73,6 +73,13 @@ def test_a_page_that_is_too_large_is_refused(clean, monkeypatch):
     assert "is larger than 50 bytes" in clean("/story")[2]
 
 
+def test_a_server_that_is_not_there_is_said_in_words(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/"
+    assert main(["clean", url]) == 1
+    assert capsys.readouterr().err == f"tamis: {url}: could not be fetched: connection refused\n"
+
+
 def test_a_page_that_is_compressed_unasked_is_read(clean, web):
     web.add("/packed", gzip.compress(STORY), Content_Encoding="gzip")
     assert "The ferries stay" in clean("/packed")[1]
