@@ -265,7 +265,9 @@ def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool =
         with ExitStack() as stack:
             if state_dir is not None:
                 server = EmbeddedServer(state_dir)
-                if not (server.has_data or create):
+                with report_errors():  # of a folder that may not be read
+                    has_data = server.has_data
+                if not (has_data or create):
                     raise CommandError(f"no private server has stored data in {server.folder}")
                 url = stack.enter_context(server).url
             elif problem := check_address(str(url)):

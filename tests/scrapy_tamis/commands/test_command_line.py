@@ -76,6 +76,7 @@ WRONG_USE = {
     "hosts --redis-url redis://a.example?colour=red": "has options that are unknown, or for Tamis to set: colour",
     "hosts https://[broken": "neither a host nor the address of a page",
     "hosts --forget": "--forget needs a HOST",
+    f"hosts --state-dir {'x' * 300}": "file name too long",
     "hosts --export": "--export needs one HOST",
     "hosts -o hosts.txt": "-o and --sample go with --export",
     "hosts --import profile.json --ttl 99999999999": "--ttl from 1 to 3153600000",
