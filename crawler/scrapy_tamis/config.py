@@ -401,14 +401,13 @@ def unknown_settings(settings: BaseSettings, spider: object) -> list[str]:
     That is in the environment, or among the attributes and ``-a`` arguments of the spider.
     """
     unknown = sorted(name for name in settings if str(name).startswith(PREFIX) and name not in SETTINGS)
+    known = {name.removeprefix(PREFIX).lower(): name for name in SETTINGS}
+    known |= {key: f'TAMIS_OUTPUTS = ["{key}"]' for key in OPTIONAL_FIELDS}
+    known |= {key: f'TAMIS_CLEAN = {{"{key}": ...}}' for key in _ARGUMENTS}
     problems = []
     for name in unknown:
-        similar = get_close_matches(name, SETTINGS, n=1)
-        if (key := name.removeprefix(PREFIX).lower()) in OPTIONAL_FIELDS:
-            similar = [f'TAMIS_OUTPUTS = ["{key}"]']
-        elif key in _ARGUMENTS:
-            similar = [f'TAMIS_CLEAN = {{"{key}": ...}}']
-        problems.append(f"there is no setting {name}" + (f"; did you mean {similar[0]}?" if similar else ""))
+        similar = get_close_matches(name.removeprefix(PREFIX).lower(), known, n=1)
+        problems.append(f"there is no setting {name}" + (f"; did you mean {known[similar[0]]}?" if similar else ""))
     unread = sorted((SETTINGS.keys() & os.environ) - {"TAMIS_REDIS_URL", *settings})
     problems += [f"{name} of the environment has no effect: give -s {name}=VALUE" for name in unread]
     misplaced = (name for name in SETTINGS if hasattr(spider, name))

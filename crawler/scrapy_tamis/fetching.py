@@ -12,6 +12,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+import zlib
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from protego import Protego
 from w3lib.encoding import http_content_type_encoding
 from w3lib.url import safe_url_string
 
+from tamis.cleaning import NOT_HTML
 from tamis.page.page import DEFAULT_LIMITS, Limits, Page
 from tamis.page.parsing import is_binary
 
@@ -101,7 +103,7 @@ def read_page(name: str) -> bytes:
     if _ADDRESSES.fullmatch(html[:_ADDRESSES_BYTES]):
         raise InputError(f"is a list of addresses; {CRAWL_SITE} -a urls_file=FILE crawls and cleans them")
     if is_binary(html) or html.startswith(_WARC):
-        hint = "is a binary file, not HTML"
+        hint = f"is {NOT_HTML['binary']}"
         if html.startswith(_WARC) or ".warc" in Path(name).suffixes:
             hint = "is an archive (WARC), not HTML: tamis warc cleans archives"
         elif html.startswith(_GZIP):
@@ -161,22 +163,27 @@ def fetch(url: str, *, obey_robots: bool = True) -> Document:
     try:
         fetched = answer.result(_TIMEOUT_S)
     except TimeoutError as error:
-        raise InputError(f"took longer than {_TIMEOUT_S:g} s") from error
+        raise InputError("could not be fetched: the server did not answer in time") from error
     except urllib.error.HTTPError as error:
         error.close()
         raise InputError(f"could not be fetched: {error}") from error
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        raise InputError(f"could not be fetched: {getattr(error, 'reason', None) or error}") from error
+    except (OSError, ValueError, http.client.HTTPException, zlib.error) as error:
+        cause = getattr(error, "reason", error)
+        raise InputError(f"could not be fetched: {reason(cause) if isinstance(cause, OSError) else cause}") from error
     if len(fetched.html) > _MAX_BYTES:
         raise InputError(f"is larger than {_MAX_BYTES:,} bytes")
     return fetched
 
 
 def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int) -> Document:
-    """Read an address, at most ``max_bytes`` and one more byte of it."""
+    """Read an address, at most ``max_bytes`` and one more byte of it; a page that breaks off is an error."""
     request = urllib.request.Request(url, headers={"User-Agent": _USER_AGENT, "Accept": "text/html,*/*;q=0.5"})  # noqa: S310
     with opener.open(request, timeout=_CONNECT_TIMEOUT_S) as response:
         body = response.read(max_bytes + 1)
+        if response.length and len(body) <= max_bytes:
+            raise http.client.IncompleteRead(body, response.length)
+        if response.headers.get("Content-Encoding") == "gzip":  # some servers send it unasked
+            body = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(body, max_bytes + 1)
         encoding = http_content_type_encoding(response.headers.get("Content-Type"))
         return Document(response.geturl(), response.geturl(), body, encoding)
 

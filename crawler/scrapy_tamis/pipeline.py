@@ -167,7 +167,7 @@ class CleanItems(Component):
             tamis.count(stats.ITEMS_WITHOUT_HTML)
             tamis.warn_once(
                 (type(item), "html"),
-                "Items of %s have no field %r to be cleaned and go on as they are; TAMIS_FIELD_NAMES names the "
+                "Items of %s have nothing in the field %r and go on as they are; TAMIS_FIELD_NAMES names the "
                 "field that holds the HTML, and the first of them has %s",
                 *(type(item).__qualname__, self._config.html_field),
                 ", ".join(map(repr, field_names)) or "no field at all",

@@ -193,6 +193,6 @@ def _run(worker: Worker, method: str, *arguments: Any) -> tuple[object, ...]:
     except PageGoneError:
         return (GONE,)
     except PageTooLarge as error:
-        return TOO_LARGE, error.reason, error.size, error.limit
+        return TOO_LARGE, *error.args
     except Exception:
         return FAILED, traceback.format_exc()

@@ -46,7 +46,13 @@ if TYPE_CHECKING:
     from tamis.output.markdown.blocks import Block
     from tamis.page.hidden import Hidden
 
-NOT_HTML: Final = frozenset({"binary", "json", "feed", "xml"})
+NOT_HTML: Final = {
+    "binary": "a binary file such as a PDF or picture, not HTML: use a tool for its format",
+    "json": "JSON, not HTML: clean the HTML in its fields",
+    "feed": "a feed, not HTML: clean the pages that it links to",
+    "xml": "XML such as a sitemap, not HTML: clean the pages that it names",
+}
+"""What is not read, by status: what it is, and what to do."""
 
 
 @dataclass(eq=False, repr=False)
@@ -102,18 +108,18 @@ class Cleaned:
 
     @property
     def hint(self) -> str:
-        """Advice for a page without text, and the limit that a page exceeds (bytes, nodes or depth); "" for others."""
+        """Advice where there is no text: what else than HTML it is, or which limit is exceeded; "" for other pages."""
         if self._limit:
             return f"too large ({self._limit}): not read, so there is no text"
         if self.status != "empty":
-            return ""
+            return NOT_HTML.get(self.status, "")
         has_scripts = self.decided is not None and bool((self.decided.page.tag == TAG_ID["script"]).any())
         return "the scripts of the page write its text: render it in a browser first" if has_scripts else "no text"
 
     @cached_property
     def html(self) -> str:
         """Clean HTML, a whole document without scripts, styles, frames, comments or handlers."""
-        return write_html(self._markup)
+        return write_html(self._markup, links=self._links)
 
     @cached_property
     def markdown(self) -> str:
@@ -143,23 +149,17 @@ class Cleaned:
         """The tree that the clean HTML and Markdown are written from."""
         if self.decided is None:
             return Markup([], [], [])
-        return self._make_markup(self.decided, links=self._links)
-
-    def _make_markup(self, decided: Draft, *, links: bool) -> Markup:
-        page, deduplicate = decided.page, decided.options.deduplicate
-        return make_markup(
-            page, decided.template, decided.hidden, links=links, images=self._images, deduplicate=deduplicate
-        )
+        page, deduplicate = self.decided.page, self.decided.options.deduplicate
+        template, hidden = self.decided.template, self.decided.hidden
+        return make_markup(page, template, hidden, images=self._images, deduplicate=deduplicate)
 
     @cached_property
     def _markdown_blocks(self) -> list[Block]:
         """The blocks that the Markdown and the chunks are made of."""
-        return write_blocks(self._markup)
+        return write_blocks(self._markup, links=self._links)
 
     def _blocks_with(self, *, links: bool) -> list[Block]:
-        if links or not self._links or self.decided is None:
-            return self._markdown_blocks
-        return write_blocks(self._make_markup(self.decided, links=False))
+        return self._markdown_blocks if links else write_blocks(self._markup, links=False)
 
     @cached_property
     def segments(self) -> list[Segment]:
@@ -243,9 +243,9 @@ class Cleaned:
             ValueError: another name is given.
         """
         known = "html", "markdown", "metadata", "segments", "blocks", "chunks"
-        unknown = set(further).difference(known)
+        unknown = [repr(name) for name in further if name not in known]
         if unknown:
-            raise ValueError(f"to_dict takes {', '.join(known)}; not {', '.join(sorted(unknown))}")
+            raise ValueError(f'to_dict takes {", ".join(known)}, as in to_dict("html"); not {", ".join(unknown)}')
         plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "decided" and f.name[0] != "_"}
         return plain | {"kind": self.kind} | {name: self._as_json(name) for name in further}
 

@@ -34,9 +34,9 @@ def replacing(path: str | Path, inputs: Iterable[str | Path] = ()) -> Iterator[P
         ValueError: it is one of the inputs.
     """
     refuse_inputs(path, inputs)
-    whole = Path(os.path.realpath(path))
-    if whole.exists() and not whole.is_file():
-        yield whole
+    whole, named = Path(os.path.realpath(path)), Path(path)
+    if named.exists() and not named.is_file():  # the real path of /dev/stdout is no path where it is a pipe
+        yield named
         return
     new = whole.with_name(f".{secrets.token_hex(8)}.part")
     try:

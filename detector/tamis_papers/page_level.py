@@ -184,6 +184,9 @@ class LogisticModel:
     name: ClassVar[str] = LOGISTIC
     shipped: ClassVar[Path] = Path(__file__).parent / "weights" / f"{LOGISTIC}.npz"
 
+    def __repr__(self) -> str:
+        return f"<LogisticModel {self.version}>"
+
     @cached_property
     def version(self) -> str:
         """Identifier of the weights."""

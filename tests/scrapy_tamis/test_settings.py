@@ -17,7 +17,7 @@ def _config(**settings) -> Config:
     ("name", "similar"),
     [
         *(("TAMIS_HOST_BUGDET", "TAMIS_HOST_BUDGET"), ("TAMIS_METADATA", 'TAMIS_OUTPUTS = ["metadata"]')),
-        ("TAMIS_SCOPE", 'TAMIS_CLEAN = {"scope": ...}'),
+        *((f"TAMIS_{name}", 'TAMIS_CLEAN = {"favor": ...}') for name in ("FAVOR", "FAVOUR")),
         *(("TAMIS_LEARN", None), ("TAMIS_WARC", None)),
     ],
 )

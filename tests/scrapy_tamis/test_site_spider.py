@@ -213,6 +213,12 @@ def test_a_shard_without_a_host_says_so(caplog):
     assert record.getMessage() == "Nothing to crawl: all of the hosts given are in other shards than 0/2"
 
 
+def test_an_argument_that_the_spider_does_not_have_is_warned_of(caplog):
+    SiteSpider(url="https://example.org/", page="20", _job="scrapyd's")
+    (record,) = caplog.records
+    assert record.getMessage() == "This spider has no argument -a page"
+
+
 @pytest.mark.parametrize("shard", ["", "4/4", "1", "a/b", "-1/4", "1/0"])
 def test_a_shard_of_another_form_is_a_clear_error(shard):
     with pytest.raises(ValueError, match="-a shard must be K/N"):

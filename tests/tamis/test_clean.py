@@ -97,6 +97,13 @@ def test_an_article_from_data_is_trusted_by_its_length_and_if_the_page_states_th
     assert 0 < short.confidence < 0.35 < long.confidence < 0.7 < stated.confidence < 0.9
 
 
+def test_what_is_not_html_comes_with_what_it_is_and_advice() -> None:
+    assert clean(PDF).hint == "a binary file such as a PDF or picture, not HTML: use a tool for its format"
+    assert clean('{"html": "<p>Winds"}').hint == "JSON, not HTML: clean the HTML in its fields"
+    assert clean("<rss/>").hint == "a feed, not HTML: clean the pages that it links to"
+    assert clean("<urlset/>").hint == "XML such as a sitemap, not HTML: clean the pages that it names"
+
+
 def test_a_page_of_links_only_keeps_a_section_as_fallback() -> None:
     cleaned = clean(MENU, model=MODEL)
     assert (cleaned.text, cleaned.status, cleaned.template_share) == ("Home page\nAll the weather", "fallback", 0.0)
@@ -271,10 +278,21 @@ def test_the_result_can_be_written_as_json_pickled_and_copied() -> None:
     assert found["metadata"]["headline"] == "Storm warning"
     assert found["chunks"][0]["headings"] == ["Storm warning"]
     assert "html" not in before.to_dict()
-    with pytest.raises(ValueError, match="not pictures"):
+    with pytest.raises(ValueError, match="not 'pictures'"):
         before.to_dict("pictures")
     for after in (pickle.loads(pickle.dumps(before)), copy.deepcopy(before)):  # noqa: S301
         assert after.to_dict(*FURTHER) == before.to_dict(*FURTHER)
+
+
+def test_link_targets_can_be_left_out_of_a_result_that_was_pickled() -> None:
+    after = pickle.loads(pickle.dumps(switched()))  # noqa: S301
+    assert after.markdown_with(links=False) == switched(links=False).markdown
+    assert after.chunks(links=False) == switched(links=False).chunks()
+
+
+def test_a_list_of_names_for_the_dictionary_of_a_result_is_refused_with_an_example() -> None:
+    with pytest.raises(ValueError, match=r"""chunks, as in to_dict\("html"\); not \['markdown'\]"""):
+        clean(PAGE).to_dict(["markdown"])  # type: ignore[arg-type]
 
 
 ENTRIES = "".join(f"<li><a href='/{name}'>{name.title()}</a></li>" for name in ("home", "news", "sport", "shop"))
@@ -370,6 +388,14 @@ def test_rules_that_would_need_a_second_declaration_to_hide_do_not_use_up_those_
     page = f"<style>{rules}.x{{position:absolute;left:-9999px}}</style><body><main>{REPORT}{hidden}</main>"
     assert "said the harbour master" in clean(page).text
     assert "Ignore all" not in clean(page).text
+
+
+def test_the_repr_of_a_page_and_of_a_model_is_one_line_without_their_arrays() -> None:
+    assert repr(Page.parse("<title>Storm</title><p>Winds")) == "<Page 'Storm', 5 elements>"
+    assert repr(Page.parse(PDF)) == "<Page '', binary>"
+    for name, kind in (("blocks", "BlockModel"), ("logistic", "LogisticModel")):
+        model = tamis.load_model(name)
+        assert repr(model) == f"<{kind} {model.version}>"
 
 
 def test_the_repr_of_a_result_is_one_line_and_notebooks_show_its_markdown() -> None:

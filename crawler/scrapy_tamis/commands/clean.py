@@ -226,7 +226,7 @@ def _clean_source(
     except (InputError, LookupError, OSError, ValueError) as error:  # of codecs, too: a page may declare any
         return None, [reason(error)]
     if cleaned.status in NOT_HTML:
-        return None, [f"is not HTML ({cleaned.status})"]
+        return None, [f"is {cleaned.hint}"]
     warnings = []
     if cleaned.hint:
         warnings.append(cleaned.hint)

@@ -97,7 +97,10 @@ def json_rows(opened: BufferedReader | gzip.GzipFile) -> Iterator[Any]:
 
 
 def write_output(file: Path, content: str, inputs: Iterable[str | Path] = ()) -> None:
-    """Write the file of ``-o``, unless it is one of those that are read."""
+    """Write the file of ``-o``, unless it is one of those that are read; ``-`` is standard output."""
+    if file == Path("-"):
+        sys.stdout.write(content)
+        return
     with report_errors(f"-o {file}: "):
         files.write_output(file, content, inputs)
 
@@ -262,7 +265,9 @@ def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool =
         with ExitStack() as stack:
             if state_dir is not None:
                 server = EmbeddedServer(state_dir)
-                if not (server.has_data or create):
+                with report_errors():  # of a folder that may not be read
+                    has_data = server.has_data
+                if not (has_data or create):
                     raise CommandError(f"no private server has stored data in {server.folder}")
                 url = stack.enter_context(server).url
             elif problem := check_address(str(url)):

@@ -67,7 +67,7 @@ def add_options(parser: CommandParser) -> None:
     add("--import", "each HOST is a file of --export, whose host becomes settled", dest="import_", group=what)
     sample = "for --export: page of the host, or folder of pages, to make CSS selectors from"
     add("--sample FILE", sample, many=True)
-    add("-o --output OUT", "for --export: file to write", type=Path)
+    add("-o --output OUT", "for --export: file to write (default: standard output)", type=Path, default=Path("-"))
     add("--ttl S", "for --import: as TAMIS_TTL (default: %(default)s)", default=2_592_000)
 
 
@@ -79,6 +79,8 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError(f"--{'forget' if options.forget else 'reopen'} needs a HOST")
     if options.export and len(options.hosts) != 1:
         raise CommandError("--export needs one HOST")
+    if not options.export and (options.sample or options.output != Path("-")):
+        raise CommandError("-o and --sample go with --export")
     if options.import_ and (not options.hosts or not 1 <= options.ttl <= MAX_TTL_S):
         raise CommandError(f"--import needs a FILE, and --ttl from 1 to {MAX_TTL_S}")
     names = [] if options.import_ else [_host_name(host) for host in options.hosts]
@@ -140,7 +142,7 @@ def _show_hosts(records: Iterable[HostRecord], names: set[str], *, as_json: bool
     return names
 
 
-def _export_profile(records: HostRecords, host: str, samples: Sequence[Path], output: Path | None) -> int:
+def _export_profile(records: HostRecords, host: str, samples: Sequence[Path], output: Path) -> int:
     """Write the profile of a host to a file, or to standard output."""
     from scrapy_tamis.profiles import dump_profile, find_repeated_parts
 
@@ -156,10 +158,7 @@ def _export_profile(records: HostRecords, host: str, samples: Sequence[Path], ou
     elif not template:
         warn(f"the pages of --sample have no template elements of {host}")
     profile = dump_profile(host, labels, template, len(pages))
-    if output is None:
-        print(profile)
-    else:
-        write_output(output, f"{profile}\n", _sample_files(samples))
+    write_output(output, f"{profile}\n", _sample_files(samples))
     return 0
 
 

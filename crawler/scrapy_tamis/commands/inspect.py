@@ -18,7 +18,7 @@ from scrapy_tamis.commands.common import (
     warn,
     write_output,
 )
-from scrapy_tamis.fetching import InputError
+from scrapy_tamis.fetching import InputError, reason
 from scrapy_tamis.inspector.documents import CountedReplay, Documents, FolderReplay, GoldFile, Replay, RulesFile
 from scrapy_tamis.storage.keys import host_keys, site_of
 from tamis import load_model
@@ -104,7 +104,7 @@ def serve(view: Inspector | Comparison, options: argparse.Namespace, query: str 
     try:
         server = InspectorServer(view, options.port)
     except (OSError, OverflowError) as error:
-        raise CommandError(f"--port {options.port}: {error}") from error
+        raise CommandError(f"--port {options.port}: {reason(error)}") from error
     with server:
         print(server.url + query, flush=True)
         if not options.no_browser:
@@ -180,8 +180,6 @@ def _open_gold(options: argparse.Namespace) -> GoldFile | None:
         return None
     if options.collect.suffix != ".jsonl":
         raise CommandError(f"--collect: the name must end in .jsonl: {options.collect}")
-    if not options.collect.parent.is_dir():
-        raise CommandError(f"--collect: no such folder: {options.collect.parent}")
     with report_errors(f"--collect {options.collect}: "):
         return GoldFile(options.collect)
 

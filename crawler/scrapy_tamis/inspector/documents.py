@@ -192,10 +192,12 @@ class LinesFile:
     It need not exist. Each object names its page under ``key`` and must have a ``value``; ``rows`` has them by page.
 
     Raises:
-        ValueError: a line of the existing file is not such an object.
+        ValueError: a line of the existing file is not such an object, or the file cannot be made.
     """
 
     def __init__(self, path: Path, key: str, value: str) -> None:
+        if not path.parent.is_dir():
+            raise ValueError(f"no such folder: {path.parent}")
         self.path, self._key, self._value = path, key, value
         self.rows = self._read()
 

@@ -151,6 +151,9 @@ class BlockModel:
     decision: LearnedDecision | None
     version: str
 
+    def __repr__(self) -> str:
+        return f"<BlockModel {self.version}>"
+
     def score(self, page: Page) -> Scores:
         """Score every unit of the page; a page is scored when it is counted, and not again when it is cleaned."""
         return _score_once(page, self)[0]

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 _BOXES: Final = {"[ ]": "☐", "[x]": "☑"}
 
 
-def write_html(markup: Markup) -> str:
-    """Write clean markup as an HTML document.
+def write_html(markup: Markup, *, links: bool = True) -> str:
+    """Write clean markup as an HTML document; without ``links`` only their text.
 
     Formulas are ``<span class="math">`` with their TeX, checkboxes ``<span class="task">``.
     """
     title = f"<title>{escape(markup.title, quote=False)}</title>" if markup.title else ""
     head = f'<head><meta charset="utf-8">{title}</head>'
     language = "".join([f' {name}="{escape(value)}"' for name, value in markup.language])
-    return f"<!DOCTYPE html>\n<html{language}>\n{head}\n<body>\n{_write_body(markup)}</body>\n</html>\n"
+    return f"<!DOCTYPE html>\n<html{language}>\n{head}\n<body>\n{_write_body(markup, links=links)}</body>\n</html>\n"
 
 
-def _write_body(markup: Markup) -> str:
+def _write_body(markup: Markup, *, links: bool) -> str:
     attributes = {pair for name, pairs in zip(markup.names, markup.values, strict=True) if name for pair in pairs}
     attribute_of = {pair: f' {pair[0]}="{escape(pair[1])}"' for pair in attributes}
     written: list[str] = []
@@ -44,6 +44,8 @@ def _write_body(markup: Markup) -> str:
                 written.append(escape(value, quote=False))
             else:  # as most texts
                 written.append(value)
+            continue
+        if name == "a" and not links:
             continue
         line_end = "\n" if name in BLOCK_LEVEL and item >= end_of_code else ""
         written.append(f"<{name}{''.join(map(attribute_of.__getitem__, value))}>{line_end if name in VOID else ''}")

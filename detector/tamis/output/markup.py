@@ -170,7 +170,6 @@ def make_markup(
     template: Flags,
     hidden: Flags | None = None,
     *,
-    links: bool = True,
     images: bool = True,
     deduplicate: bool = True,
 ) -> Markup:
@@ -182,7 +181,6 @@ def make_markup(
         page: the page.
         template: bool[n + m], the units to cut.
         hidden: bool[r], runs that are left out of the blocks that stay.
-        links: keep the targets of links; otherwise only their text.
         images: keep pictures, videos and sounds.
         deduplicate: keep a picture where it is first, outside data tables.
     """
@@ -203,7 +201,7 @@ def make_markup(
         media &= ~within(page, as_mask(page, repeated))
         elements &= kept_items(page, kept_text, media)[0]
         attributes = list(compress(attributes, elements.take(kept).tolist()))
-    markup = join_items(page, elements, attributes, runs, links=links)
+    markup = join_items(page, elements, attributes, runs)
     return replace(markup, language=sorted(stated.items(), reverse=True))
 
 
@@ -350,7 +348,7 @@ def written_instead(page: Page) -> dict[int, Pieces]:
     return pieces
 
 
-def join_items(page: Page, elements: Flags, attributes: list[Pairs], runs: Flags, *, links: bool = True) -> Markup:
+def join_items(page: Page, elements: Flags, attributes: list[Pairs], runs: Flags) -> Markup:
     """Make the markup of some elements of a page (bool[n]), with the attributes of each, and of some runs (bool[r]).
 
     Empty links and pictures without an address are left out, and so are elements below :data:`MAX_NESTING`. A line
@@ -370,9 +368,7 @@ def join_items(page: Page, elements: Flags, attributes: list[Pairs], runs: Flags
         if names[position] and not any(name in {"src", "srcset"} and value.strip() for name, value in values[position]):
             kinds[numbers[position]] = 0
     for position in np.flatnonzero(tag == TAG_ID["a"]).tolist():
-        if not links:
-            kinds[numbers[position]] = 0
-        elif any(name in {"id", "name"} for name, _ in values[position]):
+        if any(name in {"id", "name"} for name, _ in values[position]):
             kinds[numbers[position]] &= ~np.uint32(core.IS_LINK)
     source, ends = np.empty((2, len(numbers) + 2 * len(run_numbers)), np.int32)
     given = page.arrays, kinds, elements, runs

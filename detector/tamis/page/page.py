@@ -47,10 +47,13 @@ class PageTooLarge(ValueError):  # noqa: N818  callers expect it and handle it
     """The page exceeds one of :class:`Limits`; ``reason`` is ``"bytes"``, ``"nodes"`` or ``"depth"``."""
 
     def __init__(self, reason: str, size: int, limit: int) -> None:
+        super().__init__(reason, size, limit)  # which pickles make it from again
         self.reason = reason
         self.size = size
         self.limit = limit
-        super().__init__(f"page has {size:,} {reason}, the limit is {limit:,}")
+
+    def __str__(self) -> str:
+        return f"page has {self.size:,} {self.reason}, the limit is {self.limit:,}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,10 @@ class Page:
     n: int = field(init=False)
     m: int = field(init=False)
     r: int = field(init=False)
+
+    def __repr__(self) -> str:
+        """One line: title and size, or the format of what is not HTML."""
+        return f"<Page {self.title!r}, {self.data or f'{self.n:,} elements'}>"
 
     @classmethod
     def parse(

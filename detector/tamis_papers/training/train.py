@@ -72,6 +72,7 @@ def train(
     if marks and gold:
         raise ValueError("marks of authors are for models without gold text")
     sites = find_sites(sites_dir)
+    output.parent.mkdir(parents=True, exist_ok=True)  # what fails here would fail after hours
     common: Any = {"labels": labels, "seed": seed, "processes": processes, "progress": progress}
     if model == LOGISTIC:
         trained = train_logistic(sites, **common)
@@ -87,7 +88,6 @@ def train(
 
 def write_model(trained: Trained, output: Path, *, data: str, command: str, sources: str) -> None:
     """Write a model, and its card beside it; see :func:`tamis_papers.training.report.model_card`."""
-    output.parent.mkdir(parents=True, exist_ok=True)
     trained.model.save(output)
     card = model_card(trained, data=data, command=command, date=datetime.date.today(), sources=sources)
     write_output(output.with_suffix(".md"), card)

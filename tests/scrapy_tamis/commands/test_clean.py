@@ -159,7 +159,7 @@ def test_links_images_and_tables_can_be_left_out(switch, before, after, clean, t
         (b"https://host.example/a\nhttps://host.example/b\n", "is a list of addresses"),
         (b"\x1f\x8b\x08\x00\x00\x00\x00\x00", "is compressed: unpack it with gunzip first"),
         (b'{"url": "http://a.example/"}\n{"url": "http://b.example/"}\n', "is JSON lines, not HTML"),
-        (b'{"url": "http://a.example/"}', "is not HTML (json)"),
+        (b'{"url": "http://a.example/"}', "is JSON, not HTML: clean the HTML in its fields"),
         (None, "no such file or directory"),
     ],
 )

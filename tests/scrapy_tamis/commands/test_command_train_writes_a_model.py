@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from scrapy_tamis.commands import main
+from tamis_papers.training.train import train
 
 
 def _sentences(subject, count):
@@ -52,6 +53,13 @@ def test_a_model_and_its_card_are_written_and_the_model_cleans(sites, tmp_path, 
     text = capsys.readouterr().out
     assert "Story 3 part 2 on 0 has a sentence" in text
     assert "section number 4" not in text
+
+
+def test_a_model_that_cannot_be_written_is_not_trained(sites):
+    file, steps = next(sites.rglob("*.html")), []
+    with pytest.raises(FileExistsError):
+        train(sites, output=file / "model.npz", processes=1, progress=lambda *step: steps.append(step))
+    assert not steps
 
 
 def test_the_items_of_a_crawl_teach_a_model_in_one_command(sites, tmp_path, capsys):

@@ -64,6 +64,21 @@ def test_an_output_is_compressed_where_its_name_says_so(command, folder):
     assert main(["report", "marked.jsonl.gz"]) == 0
 
 
+@pytest.mark.parametrize("line", ["report items.jsonl", "inspect page.html", "clean page.html", "dedup items.jsonl"])
+def test_a_dash_is_standard_output(line, folder, capsys):
+    before = set(folder.iterdir())
+    assert main([*line.split(), "-o", "-"]) == 0
+    assert capsys.readouterr().out
+    assert set(folder.iterdir()) == before
+
+
+def test_standard_output_may_be_named_as_a_file(folder):
+    program = "import sys; from scrapy_tamis.commands import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", program, "dedup", "items.jsonl", "-o", "/dev/stdout"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout)["url"] == ITEM["url"], done.stderr
+
+
 def test_half_a_character_of_json_is_still_json(folder):
     Path("items.jsonl").write_text(json.dumps({**ITEM, "text": "half \ud83d"}))
     assert main(["dedup", "items.jsonl", "-o", "out.jsonl"]) == 0

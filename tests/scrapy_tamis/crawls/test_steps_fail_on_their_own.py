@@ -75,7 +75,7 @@ def test_an_output_that_the_class_does_not_declare_is_said_once(crawled):
 
 def test_a_field_that_no_item_has_is_said_at_the_first_item_and_at_the_end(crawled):
     result = crawled["misnamed"]
-    (line,) = result.lines("have no field 'htlm'")
+    (line,) = result.lines("have nothing in the field 'htlm'")
     assert "'url', 'html'" in line
     nothing = result.lines("None of the 1 items of this crawl was cleaned")
     assert len(nothing) == 3, "that of the crawls whose items take no text, in the same log, as well"

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from lxml import etree
@@ -75,6 +77,12 @@ def test_pages_above_a_cap_say_which() -> None:
             Page.parse(html, limits=limits)
         assert (caught.value.reason, caught.value.size, caught.value.limit) == (reason, size, limit)
         Page.parse(html, limits=UNLIMITED)
+
+
+def test_the_error_of_a_page_above_a_cap_is_handed_from_process_to_process() -> None:
+    error = PageTooLarge("nodes", 5_000, 4_000)
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301
+    assert (str(again), vars(again)) == ("page has 5,000 nodes, the limit is 4,000", vars(error))
 
 
 def test_fifty_megabytes_of_one_tag_do_no_harm_without_the_cap() -> None:

@@ -85,16 +85,20 @@ def to_markdown(html: str) -> str:
     return "\n".join(stack_blocks(write_blocks(read_markup(html))))
 
 
-def write_blocks(markup: Markup) -> list[Block]:
-    """Return clean markup as blocks of Markdown: paragraphs, headings, lists and so on; see :func:`to_markdown`."""
-    return _Writer(markup).write()
+def write_blocks(markup: Markup, *, links: bool = True) -> list[Block]:
+    """Return clean markup as blocks of Markdown: paragraphs, headings, lists and so on; see :func:`to_markdown`.
+
+    Without ``links`` only their text is written.
+    """
+    return _Writer(markup, links=links).write()
 
 
 class _Writer:
     """The state of the walk: open frames, open elements, and the current line."""
 
-    def __init__(self, markup: Markup) -> None:
+    def __init__(self, markup: Markup, *, links: bool) -> None:
         self._markup = markup
+        self._links = links
         self._frames = [Frame(DOCUMENT)]
         self._cells = 0  # open frames of cells
         self._line = Line()
@@ -199,6 +203,8 @@ class _Writer:
         return self._markup.ends[item]
 
     def _open_mark(self, item: int) -> None:
+        if self._markup.names[item] == "a" and not self._links:
+            return
         attributes = self._attributes(item)
         target = attributes.get("href")
         if self._heading and target and target.startswith("#"):
