@@ -97,7 +97,8 @@ def read_page(name: str) -> bytes:
     try:
         html = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
     except OSError as error:
-        raise InputError(reason(error)) from error
+        hint = "; an address begins with https://" if name.startswith("www.") else ""
+        raise InputError(reason(error) + hint) from error
     if not html.strip():
         raise InputError("is empty")
     if _ADDRESSES.fullmatch(html[:_ADDRESSES_BYTES]):

@@ -81,6 +81,7 @@ WRONG_USE = {
     "hosts -o hosts.txt": "-o and --sample go with --export",
     "hosts --import profile.json --ttl 99999999999": "--ttl from 1 to 3153600000",
     "inspect gone.html": "no such file",
+    "inspect www.example.org": "www.example.org: no such file or directory; an address begins with https://",
     "inspect page.html --site gone": "--site: neither a folder nor a WARC file",
     "inspect page.html --site sites/empty": "--site sites/empty: holds no HTML files",
     "inspect page.html --state-dir gone": "no private server has stored data",
