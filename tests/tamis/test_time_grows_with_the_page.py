@@ -297,6 +297,15 @@ STYLES: Final[dict[str, tuple[int, Callable[[int], str]]]] = {
             + "".join(f"<p class=x{i}>Word {i} of it.</p>" for i in range(n))
         ),
     ),
+    "steps of selectors": (
+        5,
+        lambda n: (
+            "<style>"
+            + f"{','.join(['p~' * 200 + 'p'] * 20)},:is([id*=q]{',[id*=q]' * 50}){{display:none}}" * n
+            + "</style>"
+            + "".join(f"<p id=w{number}>Word of it.</p>" for number in range(3_000 * n))
+        ),
+    ),
     "rules in a list of selectors": (
         2_000,
         lambda n: f"<style>{'.z,' * n}.y{{{'.x{display:none}' * n}}}</style><p class=x>Word.</p>{STORY}",
