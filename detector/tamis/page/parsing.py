@@ -333,7 +333,7 @@ class Prepared(NamedTuple):
     Attributes:
         html: the document.
         is_slow: whether parsing it as HTML5 would take quadratic time.
-        nodes: its start tags and comments.
+        nodes: its start tags, other tags that make elements or comments, and comments.
         attributes: attributes of all of them.
         endless: name of the first element whose text never ends, so that all that follows is in it, or of a title that
             ends in the body; "!--" for a comment.
