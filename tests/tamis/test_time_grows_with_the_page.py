@@ -87,6 +87,15 @@ def timed(work: Callable[[str], object]) -> Callable[[str], dict[str, float]]:
     return measure
 
 
+def test_the_header_of_a_saved_page_is_read_up_to_a_length() -> None:
+    def make(n: int) -> str:
+        head = "MIME-Version: 1.0\nContent-Type: multipart/related; boundary=abc"
+        return f"{head}\n\n--abc\nContent-Type: text/html{';a=b' * n}\n\n{STORY}\n--abc--"
+
+    assert_linear(make, 20_000, timed(lambda html: Page.parse(html.encode())))
+    assert "130 km/h" in tamis.clean(make(5_000).encode()).text
+
+
 @pytest.mark.parametrize("piece", ["[endif]<!--", "<!----->", "[if IE]--", "[endif]-----"])
 def test_a_text_of_leftovers_is_read_once(piece: str) -> None:
     assert_linear(lambda n: piece * n + "x", 20_000, timed(lambda text: find_leftovers([text])))
@@ -295,6 +304,15 @@ STYLES: Final[dict[str, tuple[int, Callable[[int], str]]]] = {
             + "".join(f".x{i}{{display:none}}" for i in range(n))
             + "</style>"
             + "".join(f"<p class=x{i}>Word {i} of it.</p>" for i in range(n))
+        ),
+    ),
+    "steps of selectors": (
+        5,
+        lambda n: (
+            "<style>"
+            + f"{','.join(['p~' * 200 + 'p'] * 20)},:is([id*=q]{',[id*=q]' * 50}){{display:none}}" * n
+            + "</style>"
+            + "".join(f"<p id=w{number}>Word of it.</p>" for number in range(3_000 * n))
         ),
     ),
     "rules in a list of selectors": (

@@ -18,7 +18,7 @@ from tamis.cleaning import NOT_HTML
 STORY = "<p>Winds of up to 130 km/h are expected on the coast tonight, and the ferries stay in the harbour.</p>" * 2
 
 
-@pytest.mark.parametrize("piece", ["<p>a", "<p a=b c=d>x", "<!---->"])
+@pytest.mark.parametrize("piece", ["<p>a", "<p a=b c=d>x", "<!---->", "</p>", "</br>", "<?x>"])
 def test_a_page_above_the_limits_takes_less_than_ten_times_its_own_memory(piece: str) -> None:
     code = (
         "import resource, tamis; peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"

@@ -71,26 +71,24 @@ def _join_chunks(body: bytes, _: int) -> bytes:
 
 def _inflate(body: bytes, max_bytes: int) -> bytes:
     """Decompress members of gzip or of zlib."""
-    whole = b""
-    while body and len(whole) <= max_bytes:
-        found, body = _inflate_one(body, zlib.decompressobj(_AUTOMATIC), max_bytes)
-        if not found:
-            break
+    whole, at = bytearray(), 0
+    while at < len(body) and len(whole) <= max_bytes:
+        found, at = _inflate_one(body, at, zlib.decompressobj(_AUTOMATIC), max_bytes)
         whole += found
-    return whole
+    return bytes(whole)
 
 
 def _inflate_any(body: bytes, max_bytes: int) -> bytes:
     """Decompress gzip or zlib, or a raw deflate stream, which some servers send."""
     if found := _inflate(body, max_bytes):
         return found
-    found, _ = _inflate_one(body, zlib.decompressobj(-zlib.MAX_WBITS), max_bytes)
+    found, _ = _inflate_one(body, 0, zlib.decompressobj(-zlib.MAX_WBITS), max_bytes)
     return found if _is_text(found) else b""
 
 
-def _inflate_one(body: bytes, inflating: zlib._Decompress, max_bytes: int) -> tuple[bytes, bytes]:
-    """Decompress up to the end of a member or the first fault; return that and what follows the member."""
-    found, at, size = bytearray(), 0, _PIECE
+def _inflate_one(body: bytes, at: int, inflating: zlib._Decompress, max_bytes: int) -> tuple[bytes, int]:
+    """Decompress from ``at`` to the end of a member or the first fault; return that, and where another may begin."""
+    found, size = bytearray(), _PIECE
     while at < len(body) and not inflating.eof and len(found) <= max_bytes:
         before = inflating.copy()
         try:
@@ -100,7 +98,7 @@ def _inflate_one(body: bytes, inflating: zlib._Decompress, max_bytes: int) -> tu
             if size == 1:
                 break
             inflating, size = before, 1  # up to the very byte
-    return bytes(found), inflating.unused_data if found else body
+    return bytes(found), min(at, len(body)) - len(inflating.unused_data) if inflating.eof else len(body)
 
 
 def _reader(kind: Callable[[IO[bytes]], WarcReader]) -> Callable[[bytes, int], bytes]:

@@ -289,9 +289,7 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
                 copies[begin:end] = kept[begin:end]
     if not copies.any():
         return copies
-    originals = np.zeros(len(texts), bool)
-    originals[[first for block, first in repeated if copies[block]]] = True
-    return copies | _with_short_copies(page, texts, kept, copies, originals)
+    return copies | _with_short_copies(page, texts, kept, copies)
 
 
 _BEGINNING: Final = 30  # characters that a text has in common with an excerpt from it
@@ -352,15 +350,17 @@ def _siblings_around(page: Page, block: int, original: int) -> tuple[int, int] |
     return None
 
 
-def _with_short_copies(page: Page, texts: Sequence[str], kept: Flags, copies: Flags, originals: Flags) -> Flags:
+def _with_short_copies(page: Page, texts: Sequence[str], kept: Flags, copies: Flags) -> Flags:
     """bool[m], kept blocks of the elements that nearly consist of copies, most of them long, and hold no original.
 
     What a post quotes before its answer says nothing of this answer.
     """
     first_block: dict[str, int] = {}
-    is_repeated = np.zeros(page.m, bool)
+    is_repeated, originals = np.zeros((2, page.m), bool)
     for block in kept.nonzero()[0].tolist():
-        is_repeated[block] = first_block.setdefault(texts[block], block) != block
+        first = first_block.setdefault(texts[block], block)
+        is_repeated[block] = first != block
+        originals[first] |= is_repeated[block] and copies[block]
     lengths = np.fromiter(map(len, texts), np.int64, page.m) * kept
     quoted = within(page, page.tag == TAG_ID["blockquote"])[page.block_node]
     ends_quoted = quoted[np.maximum.accumulate(np.where(kept, np.arange(page.m), 0))][page.block_end - 1]

@@ -105,8 +105,10 @@ _INLINE: Final = (1_000_000, 0, 0)  # specificity of a style attribute
 _UNLAYERED: Final = 1_000_000  # rank of what is in no layer
 _MAX_SELECTORS: Final = 100  # of a rule
 _MAX_LENGTH: Final = 500  # of a nested selector
-_MAX_WORK: Final = 20_000_000  # elements that selectors are matched against, of all rules
-_MIN_MATCHED: Final = 200  # selectors, on the largest page
+_MAX_WORK: Final = 20_000_000  # elements that steps of selectors are matched against, of all rules
+_MIN_STEPS: Final = 1_000  # of selectors, on the largest page
+_STEP_COST: Final = 1_000  # elements that a step takes the time of on the smallest page
+_STEP: Final = re.compile(r"[\s>+~,]+|[.#:\[(*]")
 _OF_MOVEMENT: Final = frozenset({"opacity", "visibility", "size"})  # how things are before they move in
 _MOVING: Final = re.compile(r"data-(?:w-id|aos|sal|(?:.*-)?(?:anim|appear).*)")
 """Attributes of what scripts from elsewhere move in: of Webflow, AOS, Framer and others."""
@@ -232,19 +234,19 @@ def _read_rules(
     page: Page, rules: list[tuple[int, str]], *, in_any_state: bool = False
 ) -> Iterator[tuple[int, tuple[Selector, ...], str, str]]:
     """Order, selectors, layer and declarations of rules."""
-    left = max(_MAX_WORK // page.n, _MIN_MATCHED)
+    left = max(_MAX_WORK // (page.n + len(page.attributes.data) // 50 + _STEP_COST), _MIN_STEPS)
     for order, text in rules:
         preludes, _, declarations = text.rpartition("\0")
-        selectors, layer = _read_preludes(preludes) if in_any_state or MAY_HIDE[declarations] else ((), "")
-        yield order, selectors[:left], layer, declarations
-        left -= len(selectors)
-        if left <= 0:
+        selectors, layer, steps = _read_preludes(preludes) if in_any_state or MAY_HIDE[declarations] else ((), "", 0)
+        left -= steps
+        if left < 0:
             return
+        yield order, selectors, layer, declarations
 
 
 @lru_cache(maxsize=2_048)
-def _read_preludes(preludes: str) -> tuple[tuple[Selector, ...], str]:
-    """Selectors of a rule that holds on the screen, none of another one, and the layer that it is in, "" for none."""
+def _read_preludes(preludes: str) -> tuple[tuple[Selector, ...], str, int]:
+    """Selectors of a rule that holds on the screen, none of another one, the layer that it is in, and their steps."""
     selectors, layer = [""], ""
     for prelude in preludes.split("\0"):
         if prelude[:1] != "@":
@@ -255,12 +257,13 @@ def _read_preludes(preludes: str) -> tuple[tuple[Selector, ...], str]:
             continue
         name, _, condition = re.sub(r"^(@[a-z]+)\s*", r"\1 ", prelude.lower()).partition(" ")
         if (name == "@media" and not holds(condition)) or (name == "@supports" and not is_supported(condition)):
-            return (), ""
+            return (), "", 0
         if name == "@layer":
             layer = condition or "*"
         elif name == "@scope":
             selectors = [condition.partition(")")[0].strip("( ")]
-    return tuple(filter(None, map(parse_selector, selectors))), layer
+    steps = sum(1 + len(_STEP.findall(selector)) for selector in selectors)
+    return tuple(filter(None, map(parse_selector, selectors))), layer, steps
 
 
 def _nest(outer: str, inner: str) -> str:

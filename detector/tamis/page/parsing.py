@@ -251,21 +251,26 @@ def begins_as_html(html: bytes) -> bool:
     return _HTML_START.match(html[:LOOKED_AT]) is not None
 
 
-_SAVED: Final = re.compile(rb"\s*+[a-z-]++:.*multipart/related", re.IGNORECASE | re.DOTALL)
+_SAVED: Final = re.compile(
+    rb"\s*+[a-z-]++:.*multipart/related.*?\bboundary=\"?+([^\"\r\n;]++)", re.IGNORECASE | re.DOTALL
+)
+_BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
 _HTML_PART: Final = re.compile(rb"^content-type:\s*(?:text/html|application/xhtml\+xml)", re.IGNORECASE | re.MULTILINE)
 
 
 def page_of_mhtml(html: bytes) -> tuple[bytes, str | None, str | None] | None:
     """Return bytes, charset and address of a page that a browser saved as MHTML (RFC 2557); ``None`` for others."""
-    if not _SAVED.match(html[:LOOKED_AT]):
+    if not (saved := _SAVED.match(html[:LOOKED_AT])):
         return None
-    boundary = BytesParser().parsebytes(html[:LOOKED_AT], headersonly=True).get_boundary()
-    for part in html.split(b"--" + boundary.encode())[1:] if boundary else ():
-        if _HTML_PART.search(part[:LOOKED_AT]):  # no part of parts, which would be parsed without a bound of depth
-            message = BytesParser().parsebytes(part.lstrip())
-            if isinstance(body := message.get_payload(decode=True), bytes):
+    for part in html.split(b"--" + saved[1])[1:]:
+        header, *body = _BLANK_LINE.split(part.lstrip(), 1)
+        header = header[:LOOKED_AT]  # long ones take quadratic time, and parts of parts have no bound of depth
+        if body and _HTML_PART.search(header):
+            message = BytesParser().parsebytes(b"\n\n".join([header, *body]), headersonly=True)
+            if isinstance(content := message.get_payload(decode=True), bytes):
                 address = message.get("Content-Location")  # a header object where it is not in ASCII
-                return body, message.get_content_charset(), None if address is None else without_controls(str(address))
+                charset = message.get_content_charset()
+                return content, charset, None if address is None else without_controls(str(address))
     return None
 
 
@@ -328,7 +333,7 @@ class Prepared(NamedTuple):
     Attributes:
         html: the document.
         is_slow: whether parsing it as HTML5 would take quadratic time.
-        nodes: its start tags and comments.
+        nodes: its start tags, other tags that make elements or comments, and comments.
         attributes: attributes of all of them.
         endless: name of the first element whose text never ends, so that all that follows is in it, or of a title that
             ends in the body; "!--" for a comment.

@@ -39,7 +39,6 @@ _STATES: Final = frozenset({
 """Pseudo-classes that no element has before a reader does something."""
 _OPERATORS: Final[dict[str, Callable[[str, str], bool]]] = {
     "=": str.__eq__,
-    "~=": lambda value, wanted: wanted in value.split(),
     "|=": lambda value, wanted: value == wanted or value.startswith(f"{wanted}-"),
     "^=": lambda value, wanted: wanted != "" and value.startswith(wanted),
     "$=": lambda value, wanted: wanted != "" and value.endswith(wanted),
@@ -153,11 +152,13 @@ def _with_word(page: Page, attribute: str, word: str) -> Flags:
 def _with_attribute(page: Page, tree: parser.Attrib) -> Flags:
     if tree.value is None:
         return as_mask(page, page.attributes.elements_having(tree.attrib.lower()))
+    wanted, is_any_case = tree.value.value or "", getattr(tree, "flag", None) == "i"  # from cssselect 1.6 on
+    if tree.operator == "~=" and not is_any_case:
+        return _with_word(page, tree.attrib.lower(), wanted)
     values = page.attributes.first_index_by_value(tree.attrib.lower())
     if (compare := _OPERATORS.get(tree.operator)) is None:
         raise NotImplementedError(tree.operator)
-    wanted = tree.value.value or ""
-    if getattr(tree, "flag", None) == "i":  # from cssselect 1.6 on
+    if is_any_case:
         indices = [index for value, index in values.items() if compare(value.lower(), wanted.lower())]
     else:
         indices = [index for value, index in values.items() if compare(value, wanted)]

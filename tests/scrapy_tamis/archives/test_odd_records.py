@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import random
 import re
 import zlib
 
@@ -171,6 +172,11 @@ def test_what_is_neither_in_its_coding_nor_text_is_counted_by_its_reason(tmp_pat
     assert pages == {"http://a.example/0": PAGE}
     named = {f"{DAMAGED}: not {coding}, as its headers say": 1 for coding in ("gzip", "zstd", "chunked")}
     assert reader.skipped == {**named, "no HTTP": 1}
+
+
+def test_all_members_of_gzip_are_decoded_also_after_an_empty_one_and_a_long_one():
+    noise = random.Random(1).randbytes(40_000)
+    assert decode_body(b"".join(map(gzip.compress, (b"", noise, PAGE))), "gzip", 1 << 20) == noise + PAGE
 
 
 def test_what_swells_is_decoded_to_its_limit_and_no_further():

@@ -152,6 +152,7 @@ def test_a_link_around_several_blocks_is_in_its_heading_else_in_its_first_text_e
     ("html", "markdown"),
     [
         ("<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>", r"\<script>alert(1)\</script>"),
+        ("<p>&lt;2024.5@bay.example&gt; wrote</p>", r"\<2024.5@bay.example> wrote"),
         ("<p># x</p><p>1. y</p><p>+ z</p><p>* a</p><p>- b</p>", "\\# x\n\n1\\. y\n\n\\+ z\n\n\\* a\n\n\\- b"),
         ("<p>snake_case, 2 * 3, ~5 and C:\\dir</p>", "snake_case, 2 * 3, ~5 and C:\\dir"),
         ("<a href=/a><h3>Title</h3><p>Words</p></a>", "### [Title](/a)\n\nWords"),

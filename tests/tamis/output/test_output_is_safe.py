@@ -87,6 +87,7 @@ def test_control_characters_leave_at_the_door(source: str) -> None:
         f'<p><a href="https://e.org/" title="a&#13;&#13;{IMAGE}">link</a> goes on.</p>',
         f'<p><img src="https://e.org/a.png" title="a&#10;&#10;{IMAGE}" alt="b"> goes on.</p>',
         f"<table><tr><th>a<th>b<tr><td><pre>a&#13;{IMAGE}</pre><td>c</table>",
+        f"<p>x <b>&lt;</b>{IMAGE[4:]}</p>",
     ],
 )
 def test_markdown_with_html_switched_on_renders_to_nothing_live(html: str) -> None:

@@ -39,6 +39,10 @@ def test_a_heading_right_after_the_same_one_is_a_copy() -> None:
     assert copies(html) == [False, True] + [False] * 4
 
 
+def test_headings_that_are_repeated_take_no_other_text_with_them() -> None:
+    assert copies("<h2>Pears</h2>" * 100 + f"<p>{LONG}</p>" * 2) == [False] + [True] * 99 + [False] * 2
+
+
 def test_a_page_that_holds_itself_a_dozen_times_is_kept_once() -> None:
     section = f"<h2>Rates</h2><p>{LONG}</p><ul><li>3<li>5</ul>"
     assert copies("".join(f"<div class=depth{number}>{section}" for number in range(12))) == [False] * 4 + [True] * 44

@@ -191,7 +191,14 @@ p {}
 
 
 @pytest.mark.parametrize(
-    "part", ["", "----abc", "----abc\nContent-Type: text/html\nContent-Transfer-Encoding: base64\n\n=x"]
+    "part",
+    [
+        *("", "----abc", "----abc\nContent-Type: text/html\nContent-Transfer-Encoding: base64\n\n=x"),
+        "----abc"
+        + "".join(
+            f"\nContent-Type: multipart/x; boundary=b{n}\nContent-Type: text/html\n\n--b{n}" for n in range(2_000)
+        ),
+    ],
 )
 def test_mhtml_that_is_broken_is_a_page_all_the_same(part):
     Page.parse(f"MIME-Version: 1.0\nContent-Type: multipart/related; boundary=--abc\n\n{part}".encode())

@@ -17,7 +17,7 @@ enum {
     HASHES = 1 << 14,
 };
 
-enum { NOT_NESTED = 1, FORMATTING = 2, FOREIGN = 4, RAW = 8, FRAME = 16, NOSCRIPT = 32 };
+enum { NOT_NESTED = 1, FORMATTING = 2, FOREIGN = 4, RAW = 8, FRAME = 16, NOSCRIPT = 32, MADE_BY_END = 64 };
 
 /* Characters below 64, as bits: those that end a name, those that end that of an attribute, and white space. */
 #define BIT(c) (UINT64_C(1) << (c))
@@ -70,7 +70,8 @@ static int kind_of(const char *word)
         | (strstr(" svg math ", word) ? FOREIGN : 0)
         | (strstr(" script style title textarea iframe noframes noembed xmp plaintext ", word) ? RAW : 0)
         | (strstr(" frameset frame noframes ", word) ? FRAME : 0)
-        | (strstr(" noscript ", word) ? NOSCRIPT : 0);
+        | (strstr(" noscript ", word) ? NOSCRIPT : 0)
+        | (strstr(" p br ", word) ? MADE_BY_END : 0); /* by an end tag without a start tag */
 }
 
 /* Read the name at `at`, which moves past it. */
@@ -148,7 +149,8 @@ typedef struct {
     const char *head_end; /* what is for browsers without scripts is left out up to here */
     int is_closed;        /* a slash at the end of the last tag */
     int has_frames;       /* has come: noframes is no text then */
-    size_t nodes;         /* start tags and comments so far */
+    size_t nodes;         /* start tags, end tags that make elements, and comments so far */
+    size_t not_ended;     /* start tags of what end tags make as well, without theirs */
     const char *endless;  /* where the text of the first that never ends begins */
     const char *endless_name; /* "!--" for a comment */
     size_t before_endless; /* changes before it */
@@ -352,6 +354,14 @@ static void skip_tag(Reader *html, Py_ssize_t max_attributes, Nesting *nesting, 
     }
     if (is_end) {
         count_tag(nesting, named, 0, -1);
+        if (named->kind & MADE_BY_END) {
+            if (html->not_ended) {
+                html->not_ended--;
+            }
+            else {
+                html->nodes++;
+            }
+        }
         return;
     }
     if (named->kind & NOSCRIPT && html->at < html->head_end) {
@@ -367,6 +377,7 @@ static void skip_tag(Reader *html, Py_ssize_t max_attributes, Nesting *nesting, 
         replace(html, many, html->at, "");
     }
     html->nodes++;
+    html->not_ended += !!(named->kind & MADE_BY_END);
     count_tag(nesting, named, html->is_closed, 1);
     if (html->at < html->end && html->at[-1] == '/' && strcmp((const char *)named->name, "iframe") == 0) {
         replace(html, after, after, "</iframe>"); /* else all that follows would be its contents */
@@ -400,6 +411,7 @@ static void skip_markup(Reader *html, Py_ssize_t max_attributes, Nesting *nestin
         skip_tag(html, max_attributes, nesting, begin, is_end);
     }
     else if (is_end || (left > 0 && (*html->at == '!' || *html->at == '?'))) {
+        html->nodes++; /* a comment for browsers */
         skip_to(html, '>');
     }
 }

@@ -11,12 +11,12 @@ from itertools import accumulate
 from typing import Final
 from urllib.parse import quote
 
-# Linear: each lookahead stops at the first character that cannot follow.
+# Linear: each lookahead stops at the first character that cannot follow, at the next < at the latest.
 _ANYWHERE: Final = re.compile(
     r"""
       `
     | \\(?=[!-/:-@\[-`{-~]|$)                            # an escape, or a line break
-    | <(?=[a-zA-Z/!?])                                   # a tag
+    | <(?=[a-zA-Z/!?]|[^\s<>@]++@)                        # a tag, or an address of mail
     | &(?=\#[0-9]+;|\#[xX][0-9a-fA-F]+;|[a-zA-Z][a-zA-Z0-9]*;)
     | \](?=[(:\[])                                       # the end of a link's text or of a reference's name
     | (?<![ \n])\*|\*(?![ \n])

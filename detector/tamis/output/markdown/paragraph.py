@@ -357,16 +357,13 @@ def _merge_marks(pieces: list[Piece]) -> list[Piece]:
     for piece in pieces:
         last = kept[-1].mark if kept and not kept[-1].opens else None
         if piece.mark is None:
-            if kept and kept[-1].kind == piece.kind == CODE:
-                kept[-1] = Piece(kept[-1].text + piece.text, CODE)
-            else:
-                kept.append(piece)
+            kept.append(piece)
         elif last is not None and piece.opens and last.kind == piece.mark.kind != "a":
             kept.pop()
             merged[piece.mark] = last
         else:
             kept.append(Piece("", "", merged.get(piece.mark, piece.mark), piece.opens))
-    return kept
+    return _joined(kept)  # texts that meet now are markup together, such as a < and a name
 
 
 def _guard_delimiters(written: list[str], delimiters: list[str]) -> bool:
