@@ -343,8 +343,8 @@ class Config:
     domain_hosts: int = _setting(1_000, _number(int, 0), "hosts")
     """most hosts of one registered domain that a crawl counts, against endless subdomains; 0 is any number"""
     ttl: int = _setting(30 * DAY_S, _number(int, 1, MAX_TTL_S), "seconds")
-    """30 days: how long a host is remembered after its last page, and an original of near-duplicates after it was last
-    met"""
+    """30 days: how long a host is remembered after its last page, one with a single page for a day at most, and an
+    original of near-duplicates after it was last met"""
     report: str | None = _setting(None, _file, "path")
     """file for a [report of the crawl](../guides/report.md); `%(name)s` and `%(time)s` stand for the spider's name and
     the start, as in `FEEDS`; the `site` spider's project has `report.html`"""

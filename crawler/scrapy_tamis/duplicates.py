@@ -130,6 +130,9 @@ class MarkDuplicates(Component):
         """Learn what becomes of items, from the first on that may be dropped: each receiver of a signal is a task."""
         if not self._is_listening:
             self._is_listening = True
+            if self._crawler.settings["JOBDIR"]:  # a crawl that goes on has begun with its first run
+                state: dict[str, int] = getattr(self._crawler.spider, "state", {})
+                self._began = state.setdefault("tamis_began", self._began)
             connect = self._crawler.signals.connect
             connect(self._stored, signals.item_scraped)
             connect(self._lost, signals.item_dropped)

@@ -113,9 +113,13 @@ class Tamis(Component):
             raise
         except Exception as error:
             self.count(stat)
-            level = logging.DEBUG if doing in self._warned else logging.ERROR
-            message = "Could not %s of %s; %s counts how often this happens"
-            logger.log(level, message, doing, loggable(url), stat, exc_info=error)
+            logger.log(
+                logging.DEBUG if doing in self._warned else logging.ERROR,
+                "Could not %s of %s; %s counts how often this happens",
+                *(doing, loggable(url), stat),
+                exc_info=error,
+                extra={"spider": self._crawler.spider},
+            )
             self._warned.add(doing)
 
     def links_of(self, response: Response) -> list[str] | None:
@@ -168,7 +172,7 @@ class Tamis(Component):
         except Exception:
             self.counts = self.connection = None
             self.count(stats.REDIS_FAILURES)
-            logger.exception("The crawl goes on without site evidence")
+            logger.exception("The crawl goes on without site evidence", extra={"spider": self._crawler.spider})
         freeze_loaded()
 
     async def _problem_with_server(self) -> str | None:
@@ -183,7 +187,7 @@ class Tamis(Component):
     def _stop(self, problem: str) -> None:
         """End the crawl before its first request, with exit code 1."""
         crawler = self._crawler
-        _log_problems([problem])
+        _log_problems(crawler, [problem])
         self.before_close.clear()
 
         async def close() -> None:
@@ -233,6 +237,7 @@ class Tamis(Component):
                 "None of the %d items of this crawl was cleaned; %s. TAMIS_ENABLED = False switches Tamis off",
                 sum(raw.values()),
                 "; ".join(f"{number} {reasons[name]}" for name, number in raw.items()),
+                extra={"spider": self._crawler.spider},
             )
 
     async def close(self) -> None:
@@ -351,19 +356,20 @@ def _checked_config(crawler: Crawler) -> Config:
     return config
 
 
-def _log_problems(problems: list[str]) -> None:
+def _log_problems(crawler: Crawler, problems: list[str]) -> None:
     reasons = "".join(f"\n  * {problem}" for problem in problems)
-    logger.error("Tamis cannot start:%s", reasons)
+    logger.error("Tamis cannot start:%s", reasons, extra={"spider": crawler.spider})
 
 
 def _refuse(crawler: Crawler, problems: list[str]) -> NoReturn:
     """Log what is wrong and end the crawl, or with ``TAMIS_REQUIRED`` off log it once more at the end."""
     _configs[crawler] = None
-    _log_problems(problems)
+    _log_problems(crawler, problems)
     if not _is_on(crawler, "TAMIS_REQUIRED"):
 
         def log_again() -> None:
-            logger.error("No item of this crawl was cleaned, since Tamis could not start: %s", "; ".join(problems))
+            message = "No item of this crawl was cleaned, since Tamis could not start: %s"
+            logger.error(message, "; ".join(problems), extra={"spider": crawler.spider})
 
         crawler.signals.connect(log_again, signals.spider_closed, weak=False)
         raise NotConfigured

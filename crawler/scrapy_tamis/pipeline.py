@@ -116,17 +116,17 @@ class CleanItems(Component):
         """Warn of fields that a CSV feed leaves out, which has the columns of the first item that it gets."""
         if not ItemAdapter.is_item(item):
             return
-        names = ItemAdapter(item).field_names()
+        names = set(ItemAdapter(item).field_names())
         if self._columns is None:
-            self._columns = set(names)
-        for name in names:
-            if name not in self._columns and name in self._config.field_names.values():
-                self._tamis.warn_once(
-                    (name, "column"),
-                    "CSV feeds have the columns of their first item, so they lose %r of others: list all columns in "
-                    "FEED_EXPORT_FIELDS",
-                    name,
-                )
+            self._columns = names
+        if lost := sorted((names - self._columns).intersection(self._config.field_names.values())):
+            self._columns |= names
+            self._tamis.warn_once(
+                (*lost, "columns"),
+                "CSV feeds have the columns of their first item, so they lose %s of others: list all columns in "
+                "FEED_EXPORT_FIELDS",
+                ", ".join(map(repr, lost)),
+            )
 
     def _page_of(self, adapter: ItemAdapter, source: ItemSource) -> tuple[str | bytes, ItemSource] | None:
         """Return the HTML of an item and what is known of its page; ``None`` if it goes on as it is: it is counted."""

@@ -148,10 +148,12 @@ class CleaningProcess(asyncio.Protocol):
 
     def _check_time(self) -> None:
         """Give the process up if its next result is late; else look again when that may be, if there is one to come."""
-        self._timer = None
+        now, timer, self._timer = self._loop.time(), self._timer, None
         if not self.pending:
             return
-        if (left := self._due - self._loop.time()) > 0:  # there were results since this was to be looked at
+        if timer is not None and now - timer.when() > 1.0:  # the crawl itself was stopped, and has read no results
+            self._due = now + TIMEOUT_S
+        if (left := self._due - now) > 0:  # there were results since this was to be looked at
             self._timer = self._loop.call_later(left, self._check_time)
         else:
             self.end_status = TIMED_OUT

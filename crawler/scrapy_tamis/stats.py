@@ -59,7 +59,7 @@ ITEMS_WITHOUT_HTML: Final = _stat("items/without_html")
 ITEMS_NOT_HTML: Final = _stat("items/not_html")
 """items whose HTML field holds something else: a picture, JSON, a feed, XML, an object; they get no text"""
 ITEMS_OPTED_OUT: Final = _stat("items/opted_out")
-"""items of requests with `meta={"tamis": False}`"""
+"""items that their request or a field `tamis` of their own [leaves alone](settings.md#per-request)"""
 ITEMS_FAILED: Final = _stat("items/failed")
 """items passed unchanged because of an error, which is in the log; and items without text whose page killed or hung
 cleaning processes (`status`: `crashed`, `timed_out`)"""
@@ -75,7 +75,7 @@ ITEMS_DUPLICATE: Final = _stat("items/duplicate")
 ITEMS_DROPPED: Final = _stat("items/dropped")
 """near-duplicates dropped"""
 ITEMS_UNCOMPARED: Final = _stat("items/uncompared")
-"""items not looked up for near-duplicates because Redis was unreachable"""
+"""items not looked up for near-duplicates because Redis was unreachable or refused"""
 
 CONTENT_PROVIDED: Final = _stat("content/provided")
 """pages cleaned for [callbacks](../guides/items.md#with-scrapy-poet)"""

@@ -6,6 +6,7 @@ import select
 import signal
 import socket
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from dataclasses import astuple
@@ -147,6 +148,20 @@ async def test_a_process_that_hangs_is_ended_and_its_page_goes_to_no_other(pool,
     assert failed.value.status == TIMED_OUT
     await until(lambda: pids_of(pool) and pids_of(pool) != [first])
     await until(lambda: not is_running(first))
+
+
+async def test_a_process_is_not_taken_for_hung_because_the_crawl_itself_was_stopped(pool, monkeypatch):
+    (first,) = pids_of(pool)
+    os.kill(first, signal.SIGSTOP)
+    with monkeypatch.context() as patch:
+        patch.setattr(process_module, "TIMEOUT_S", 2.0)
+        pool._processes[0]._check_time()  # as above
+        page = asyncio.create_task(pool.clean(HTML, URL))
+        await until(lambda: pool._processes[0].pending)
+    time.sleep(3.5)  # noqa: ASYNC251 - as where it is suspended
+    os.kill(first, signal.SIGCONT)
+    assert (await page).status == "cleaned"
+    assert pids_of(pool) == [first]
 
 
 async def test_an_error_of_a_page_comes_back_with_its_traceback_and_the_process_goes_on(pool):

@@ -40,10 +40,11 @@ _ECHO: Final = re.compile(r",? *with args beginning with.*", re.DOTALL)
 
 _MAX_MESSAGE: Final = 500  # characters
 
-_UNNAMED: Final[dict[str, Any]] = (
+_PLAIN: Final[dict[str, Any]] = {"protocol": 2} | (
     {"driver_info": None} if find_spec("redis.driver_info") is not None else {"lib_name": None, "lib_version": None}
 )
-"""Without it redis-py sends CLIENT SETINFO on each connection, which servers before 7.2 and many users are refused."""
+"""Without it redis-py sends HELLO, CLIENT MAINT_NOTIFICATIONS and CLIENT SETINFO on each connection, which old servers
+and many users are refused. Each is a round trip: a Redis 200 ms away would not be reached in time."""
 
 
 def asynchronous_client(url: str, **options: Any) -> AsyncRedis:
@@ -66,7 +67,7 @@ def asynchronous_client(url: str, **options: Any) -> AsyncRedis:
         master: AsyncRedis = sentinels.master_for(name, connection_pool_class=_SentinelPool)
         return master
     client: Any = AsyncRedisCluster if kind == _CLUSTER else AsyncRedis
-    opened: AsyncRedis = client.from_url(servers[0], **_UNNAMED, **options)
+    opened: AsyncRedis = client.from_url(servers[0], **_PLAIN, **options)
     return opened
 
 
@@ -76,7 +77,7 @@ def blocking_client(url: str, **options: Any) -> Redis:
     if kind == _SENTINEL:
         return _blocking_master(url, options)
     client: Any = _Cluster if kind == _CLUSTER else Redis
-    opened: Redis = client.from_url(servers[0], **_UNNAMED, **options)
+    opened: Redis = client.from_url(servers[0], **_PLAIN, **options)
     return opened
 
 
@@ -190,14 +191,14 @@ def _split(url: str) -> tuple[str, list[str], str]:
 def _sentinel_options(url: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the name of the master, and the arguments of redis-py's ``Sentinel``."""
     _, servers, name = _split(url)
-    places, given = [], _UNNAMED | options
+    places, given = [], _PLAIN | options
     for server in servers:
         given |= parse_url(server)  # type: ignore[no-untyped-call]
         places.append((given.pop("host", "localhost"), given.pop("port", _SENTINEL_PORT)))
     if given.pop("connection_class", None) is not None:
         given["ssl"] = True
     own = {key: given.pop(f"sentinel_{key}") for key in ("username", "password") if f"sentinel_{key}" in given}
-    shared = {key: value for key, value in given.items() if key in _UNNAMED or _OF_SENTINELS.match(key)}
+    shared = {key: value for key, value in given.items() if key in _PLAIN or _OF_SENTINELS.match(key)}
     return name, {"sentinels": places, "sentinel_kwargs": shared | own, **given}
 
 

@@ -60,6 +60,17 @@ def test_of_each_text_one_item_is_kept_in_every_crawl_whatever_its_addresses_are
     assert [(item["url"], item["duplicate_of"]) for item in renamed.items] == [(sessions[0], url)]
 
 
+def test_a_crawl_that_goes_on_drops_copies_of_what_its_first_run_has_stored(web, start_crawls, prefix, tmp_path):
+    (url,) = web.add_articles(1)
+    copy = web.add("/copy", web.pages["/0"][2])
+    plan = {"TAMIS_DUPLICATES": "drop", "TAMIS_REDIS_PREFIX": prefix, "JOBDIR": str(tmp_path)}
+    start_crawls({**plan, "urls": [url]}).results()
+    time.sleep(1.1)  # it goes on in a later second
+    (resumed,) = start_crawls({**plan, "urls": [copy]}).results()
+    assert resumed.items == []
+    assert resumed.tamis_stats["tamis/items/dropped"] == 1
+
+
 def test_a_subclass_keeps_addresses_out_of_redis(web, start_crawls, prefix, redis_url):
     (url,) = web.add_articles(1)
     copy = web.add("/copy", web.pages["/0"][2])

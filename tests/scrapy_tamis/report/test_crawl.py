@@ -163,12 +163,16 @@ def test_a_report_is_written_without_redis_and_one_that_cannot_be_changes_nothin
 
 def test_a_report_has_the_errors_of_its_own_crawl_alone(web, start_crawls, tmp_path: Path) -> None:
     failing = {"ITEM_PIPELINES": {"__main__.LosingPipeline": 900}, "LOSES": "error"}
-    reports = {tmp_path / "failing.html": failing, tmp_path / "slower.html": {"DOWNLOAD_DELAY": 0.3}}
+    uncleaned = {"meta": {"tamis": {"model": "nowhere.npz"}}}
+    crawls = {"failing": failing, "uncleaned": uncleaned, "slower": {"DOWNLOAD_DELAY": 0.3}}
+    reports = {tmp_path / f"{name}.html": more for name, more in crawls.items()}
     plans = [
         {"urls": web.add_articles(3), "TAMIS_REPORT": str(file), **ALONE, **more} for file, more in reports.items()
     ]
     start_crawls(*plans).results()
-    assert ["<h2>Errors</h2>" in file.read_text(encoding="utf-8") for file in reports] == [True, False]
+    pages = [file.read_text(encoding="utf-8") for file in reports]
+    assert ["<h2>Errors</h2>" in page for page in pages] == [True, True, False]
+    assert ["nowhere.npz" in page for page in pages] == [False, True, False]
 
 
 def test_items_with_nothing_but_text_are_reported_under_their_address_and_objects_that_are_no_items_not_at_all(

@@ -55,7 +55,7 @@ SAYS = {
 
 
 @pytest.mark.parametrize("says", SAYS)
-@pytest.mark.parametrize("options", ["", "?protocol=2"])
+@pytest.mark.parametrize("options", ["", "?protocol=3"])
 async def test_what_a_server_says_is_told_without_user_and_password(says, options, caplog, capsys, monkeypatch):
     answer, expected = SAYS[says]
     caplog.set_level(logging.DEBUG, "scrapy_tamis")
@@ -140,3 +140,4 @@ async def test_servers_get_no_command_that_users_are_refused_and_old_ones_do_not
             found = client.info("commandstats")
             assert "cmdstat_ping" in str(found)
             assert "setinfo" not in str(found)
+            assert "errorstat_ERR" not in str(client.info("errorstats"))
