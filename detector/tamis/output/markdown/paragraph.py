@@ -119,7 +119,7 @@ class Line:
         if text:
             self._write_pending()
             last = self.pieces[-1] if self._last_code != self.open_codes[0] and self.pieces else _NOTHING
-            if last.kind == CODE and last.text[-1].isalnum() and text[0].isalnum():
+            if last.kind == CODE and text[0].isalnum() and (last.text[-1].isalnum() or last.text[-1] in ",;)"):
                 self.pieces.append(Piece(" ", PLAIN))  # between keys that touch, not between module. and name
             self.pieces.append(Piece(text, CODE))
             self._last_code = self.open_codes[0]
