@@ -393,15 +393,13 @@ def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, o
     characters = int(draft.lengths.dot(seen))
     if characters > 300 or "script" not in page.tag_names:  # a page with less text may be rendered by its scripts
         return draft
-    article, is_stated = article_in_data(page, characters)
+    article, trust = article_in_data(page, characters)
     if article:
         with suppress(PageTooLarge):
             draft = decide(Page.parse(article, page.url), model, None, options)
             if draft.choice.confidence is not None:
-                # As the word F1 grows with the words where pages of the gold sets are left with their scripts alone.
-                most, half = (0.95, 60) if is_stated else (0.68, 200)
-                words = float(block_words(draft.page).dot(draft.kept))
-                draft.choice = draft.choice._replace(confidence=most * words / (words + half))
+                words = float(block_words(draft.page).dot(draft.kept))  # short texts are often something else
+                draft.choice = draft.choice._replace(confidence=trust * words / (words + 100))
             return draft
     in_noscript = within(page, page.tag == TAG_ID["noscript"])[page.block_node]
     if in_noscript[draft.kept].all():  # "This page needs JavaScript."

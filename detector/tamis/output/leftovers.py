@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from tamis.output.code import in_code_blocks
 from tamis.page.tree import as_mask, elements_with_names, within
 
@@ -31,7 +33,7 @@ _LABELS: Final = frozenset(
         *("1x 2x", "1x 2x 3x", "1x2x3x", "1x 2x 3x 4x", "½x 1x 2x", "½x 1x 2x 3x", "0.5x 1x 2x"),  # of a recipe
     }
 )
-_LENGTHS: Final = frozenset(map(len, _LABELS))
+_IS_LENGTH_OF_LABEL: Final = np.isin(np.arange(max(map(len, _LABELS)) + 2), [*map(len, _LABELS)])  # False beyond
 # Linear: no match has the sign that begins one. Of page builders for WordPress; of templates.
 _SHORTCODE: Final = re.compile(r"\[/?(?:vc|et_pb|fusion|av)_\w{1,40}[^\[\]]{0,2000}\]")
 _SIGNS: Final = ((b"[", _SHORTCODE), (b"{", re.compile(r"\{[{%]")), (b"<", re.compile("<%")))
@@ -44,12 +46,14 @@ def find_leftovers(texts: Sequence[str]) -> list[int]:
 
     These are borders of conditional comments, labels of advertisements, and buttons of recipes.
     """
-    return [
-        number
-        for number, text in enumerate(texts)
-        if (len(text) in _LENGTHS and text.lower() in _LABELS)
-        or (text[:1] in _COMMENT_STARTS and _CONDITIONAL_COMMENT.fullmatch(text))
-    ]
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    possible = _IS_LENGTH_OF_LABEL.take(lengths, mode="clip").nonzero()[0].tolist()
+    found = [number for number in possible if texts[number].lower() in _LABELS]
+    whole = "\n".join(texts)
+    if "<" in whole or ">" in whole or "[" in whole:  # single characters are searched fast
+        starts = (number for number, text in enumerate(texts) if text[:1] in _COMMENT_STARTS)
+        found += [number for number in starts if _CONDITIONAL_COMMENT.fullmatch(texts[number])]
+    return found
 
 
 def unrendered_runs(page: Page) -> dict[int, str]:
