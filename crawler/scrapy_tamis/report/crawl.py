@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-logger = logging.getLogger(__name__)
-
 _PACKAGES: Final = ("tamis", "Scrapy", "lxml", "numpy", "redis")
 _MAX_HOSTS: Final = 1_000
 _TIMEOUT_S: Final = 10.0
@@ -80,14 +78,14 @@ class CrawlReport(Component):
     async def _write(self, url: str | None) -> None:
         """Write the report, with the hosts from Redis at this address."""
         logging.getLogger().removeHandler(self._handler)
-        record, settings, log = self._record, self._crawler.settings, {"spider": self._crawler.spider}
+        record, settings = self._record, self._crawler.settings
         record.pages = [page._replace(duplicate_of=self._originals.get(page.url)) for page in record.pages]
         try:
             names = list(dict.fromkeys(page.host for page in record.pages))[:_MAX_HOSTS]
             if url is not None and names:
                 record.hosts = await asyncio.to_thread(_read_host_records, url, self._config.redis_prefix, names)
         except CLIENT_ERRORS as error:
-            logger.info("The report has no counts of hosts: %s", message_of(error, str(url)), extra=log)
+            self._logger.info("The report has no counts of hosts: %s", message_of(error, str(url)))
         record.stats = self._crawler.stats.get_stats()
         record.settings = {
             name: "(set)" if name == "TAMIS_REDIS_URL" else str(settings.get(name))  # it may hold a password
@@ -102,9 +100,9 @@ class CrawlReport(Component):
             document = await asyncio.to_thread(render_report, record)
             await asyncio.to_thread(write_output, self._path, document)
         except Exception:
-            logger.exception("Could not write the report", extra=log)
+            self._logger.exception("Could not write the report")
         else:
-            logger.info("Report of the crawl: %s", self._path, extra=log)
+            self._logger.info("Report of the crawl: %s", self._path)
 
 
 class _Errors(logging.Handler):
@@ -175,7 +173,7 @@ class CrawlProgress(Component):
         return ", ".join([f"Cleaned {cleaned:,} items{cut}", *(f"{n:,} {what}" for n, what in counted if n > 0)])
 
     def _log(self) -> None:
-        logger.info("%s", self.line(), extra={"spider": self._crawler.spider})
+        self._logger.info("%s", self.line())
 
     def _opened(self) -> None:
         if (tamis := self._crawler.get_extension(Tamis)) is not None:

@@ -129,7 +129,18 @@ Page.parse = classmethod(parse_or_die)
 """
 
 SPIDER = """
+import logging
+import sys
+
 import scrapy
+
+
+class Errors(logging.Handler):
+    def emit(self, record):
+        print("An error of the spider", record.spider.name, file=sys.stderr)
+
+
+logging.getLogger("scrapy_tamis").addHandler(Errors(logging.ERROR))
 
 
 class Pages(scrapy.Spider):
@@ -187,6 +198,7 @@ def test_a_page_that_kills_or_hangs_a_process_is_an_item_without_text_and_a_reas
     assert {name: item["status"] for name, item in items.items() if item["status"] != "cleaned"} == failed
     assert all(bool(item["text"]) == (name not in failed) for name, item in items.items())
     assert done.stderr.count("has no text: its cleaning process") == 4
+    assert done.stderr.count("An error of the spider pages") == 4  # the report of another crawl leaves them out
     assert "'tamis/items/failed': 4" in done.stderr
     died = re.search(r"'tamis/processes/died': (\d+)", done.stderr)
     assert died
