@@ -137,7 +137,7 @@ def _inspect_options(config: Config, settings: BaseSettings) -> str:
         options = ["--state-dir", shlex.quote(str(config.state_dir.absolute()))]
     said = {"prefix": settings.get(f"{PREFIX}REDIS_PREFIX")}
     said |= {name: config.clean.get(name) for name in ("model", "favor", "scope")}
-    if isinstance(rules := settings.get(f"{PREFIX}RULES"), str):
+    if config.rules.by_site and isinstance(rules := settings.get(f"{PREFIX}RULES"), str):
         said["rules"] = str(Path(rules).absolute())
     for name, value in said.items():
         if value is not None:
