@@ -21,6 +21,7 @@ from scrapy.utils.asyncio import create_looping_call
 from scrapy_tamis import stats
 from scrapy_tamis.config import PREFIX, SETTINGS, Config
 from scrapy_tamis.extension import Component, Tamis, config_of
+from scrapy_tamis.messages import counted
 from scrapy_tamis.report.records import CrawlRecord, page_record
 from scrapy_tamis.storage.clients import CLIENT_ERRORS, blocking_client, message_of
 from scrapy_tamis.storage.hosts import HostRecords
@@ -163,14 +164,14 @@ class CrawlProgress(Component):
         """Return what there is to log now."""
         value = self._crawler.stats.get_value
         cleaned = sum(value(name, 0) for name in stats.ITEMS_DONE)
-        counted = (
-            (value(stats.HOSTS_SETTLED, 0), "hosts settled"),
-            (value(stats.ITEMS_DUPLICATE, 0), "near-duplicates"),
-            (value("scheduler/enqueued", 0) - value("scheduler/dequeued", 0), "requests waiting"),
-            (value("log_count/ERROR", 0), "errors"),
+        said = (
+            (value(stats.HOSTS_SETTLED, 0), "settled host"),
+            (value(stats.ITEMS_DUPLICATE, 0), "near-duplicate"),
+            (value("scheduler/enqueued", 0) - value("scheduler/dequeued", 0), "waiting request"),
+            (value("log_count/ERROR", 0), "error"),
         )
         cut = f", {self._cut / self._cut_of:.0%} of their text cut" if self._cut_of else ""
-        return ", ".join([f"Cleaned {cleaned:,} items{cut}", *(f"{n:,} {what}" for n, what in counted if n > 0)])
+        return ", ".join([f"Cleaned {counted(cleaned, 'item')}{cut}", *(counted(n, what) for n, what in said if n > 0)])
 
     def _log(self) -> None:
         self._logger.info("%s", self.line())
