@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.scrapy_tamis.waiting import is_running, until
+from tests.scrapy_tamis.waiting import SECONDS, is_running, until
 
 PAGES = 40
 TWO_AND_TWO = {"TAMIS_PROCESSES": 2, "CONCURRENT_REQUESTS": 2, "when_ready": 2}
@@ -112,7 +112,7 @@ import time
 import scrapy_tamis.pool
 from tamis.page.page import Page
 
-scrapy_tamis.pool.TIMEOUT_S = 4.0
+scrapy_tamis.pool.TIMEOUT_S = 10.0  # a start may take several on a busy machine
 parse = Page.parse.__func__
 
 
@@ -188,7 +188,7 @@ def test_a_page_that_kills_or_hangs_a_process_is_an_item_without_text_and_a_reas
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100, check=False
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
     )
     assert done.returncode == 0, done.stderr
     lines = (tmp_path / "items.jsonl").read_text().splitlines()
