@@ -49,9 +49,9 @@ _AFTER_NAME: Final = re.compile(
     re.IGNORECASE,
 )
 _WEEKDAY: Final = re.compile(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?[.,]?", re.IGNORECASE)
-_BETWEEN_NAMES: Final = re.compile(
-    r" ?(?:,|;|\||&|\band\b|\bund\b|\bet\b|\by\b|\boch\b|\bog\b|\be\b|\bwith\b) |[、，；]| / ", re.IGNORECASE
-)
+AND: Final = r"(?:and|und|et|och|og|with|(?-i:e|i|y))"
+"""A word between names, of any case; a single letter in upper case is an initial."""
+_BETWEEN_NAMES: Final = re.compile(rf" ?(?:,|;|\||&|\b{AND}\b) |[、，；]| / ", re.IGNORECASE)
 _ADDRESS: Final = re.compile(r"://|^(?:www\.|\.{0,2}/)")
 _CREDENTIAL: Final = re.compile(r"[A-Z][A-Za-z.]{0,5}[®.]?")
 

@@ -327,6 +327,18 @@ def test_lines_of_a_heading_are_separated_and_words_have_no_soft_hyphens(h1: str
     assert read_metadata(Page.parse(f"<p>Before</p><h1>{h1}</h1><p>Behind</p>")).headline == headline
 
 
+@pytest.mark.parametrize(
+    ("byline", "names"),
+    [
+        *(("By Ada E Byron", ["Ada E Byron"]), ("Di Ada Byron e Eva Lind", ["Ada Byron", "Eva Lind"])),
+        ("Por Ada Y Byron y Eva Lind", ["Ada Y Byron", "Eva Lind"]),
+        ("By Ada Byron i Eva Lind", ["Ada Byron", "Eva Lind"]),
+    ],
+)
+def test_one_letter_between_names_is_a_word_or_in_upper_case_an_initial(byline: str, names: list[str]) -> None:
+    assert read_metadata(Page.parse(f"<h1>Storm hits the coast</h1><p>{byline}")).authors == names
+
+
 def test_people_replace_user_names_and_the_outlet_and_cited_names_are_turned_around() -> None:
     by = "<h1>Storm hits the coast</h1><p>By Ada Byron"
     for declared in ("adabyron", "The Harbour News", "admin"):
