@@ -196,8 +196,10 @@ def names_in_byline(text: str, *, needs_prefix: bool, is_marked: bool = False) -
 
 
 def _people(text: str) -> list[str]:
-    names = split_names(_AFTER_NAME.split(text, maxsplit=1)[0])
-    return list(filter(_is_name, map(_drop_date, names)))
+    end = _AFTER_NAME.search(text)
+    names = split_names(text[: end.start()] if end else text)
+    is_dated = end is not None and end[0][-1:].isdigit()
+    return list(filter(_is_name, [_drop_date(name) if is_dated or " " not in name else name for name in names]))
 
 
 def _is_name(text: str) -> bool:
