@@ -142,6 +142,7 @@ def test_the_day_of_the_week_decides_it_too_if_it_is_that_of_one_of_the_two(text
         ),
         ("<p>Von Peter Müller<p>17. Mai 2024<p>Aktualisiert: 18.5.2024", ("Peter Müller", "2024-05-17", "2024-05-18")),
         ("<p>Par Jean-Pierre Dupont, le 17 mai 2024", ("Jean-Pierre Dupont", "2024-05-17", None)),
+        ("<p>3 March 2021<p>Autor: Ada Byron 17 May 2024", ("Ada Byron", "2024-05-17", None)),
         ("<p>投稿者: 山田太郎<p>2024年5月17日", ("山田太郎", "2024-05-17", None)),
         ("<b class=author>Di Maria</b> <time datetime=2024-05-17>2 days ago</time>", ("Di Maria", "2024-05-17", None)),
         ("<p>By Ada ByronMay 17, 2024", ("Ada Byron", "2024-05-17", None)),
