@@ -39,16 +39,17 @@ _NO_AUTHOR: Final = re.compile(
     r"\b(?:review|check|edit|photo|illustrat|verif|approv|power|sponsor|present|image|translat|design|site)[a-z]* by\b",
     re.IGNORECASE,
 )
+_DAY: Final = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?"
 _AFTER_NAME: Final = re.compile(
     r" [–—-]+ | ?[|•·⋅@/(\[<>»] ?|[:：,]? \b(?:updated|published|posted|last|on|in|at|for|is|was|views?|mins?)\b"
     r"|,? ?\d| (?:executive|senior|staff|deputy|former|managing|associate|editor|reporter|correspondent|guest)\b"
     r"| (?:writer|columnist)\b"
     r"| contribut(?:or|ing)\b"
     r"|(?<=[^\W\d_]{3})(?=(?-i:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.? \d)"
-    r"|,? (?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b",
+    rf"|,? {_DAY}\b",
     re.IGNORECASE,
 )
-_WEEKDAY: Final = re.compile(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?[.,]?", re.IGNORECASE)
+_WEEKDAY: Final = re.compile(rf"{_DAY}[.,]?", re.IGNORECASE)
 AND: Final = r"(?:and|und|et|och|og|with|(?-i:e|i|y))"
 """A word between names, of any case; a single letter in upper case is an initial."""
 _BETWEEN_NAMES: Final = re.compile(rf" ?(?:,|;|\||&|\b{AND}\b) |[、，；]| / ", re.IGNORECASE)

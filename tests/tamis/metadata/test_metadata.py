@@ -146,6 +146,7 @@ def test_the_day_of_the_week_decides_it_too_if_it_is_that_of_one_of_the_two(text
         ("<p>投稿者: 山田太郎<p>2024年5月17日", ("山田太郎", "2024-05-17", None)),
         ("<b class=author>Di Maria</b> <time datetime=2024-05-17>2 days ago</time>", ("Di Maria", "2024-05-17", None)),
         ("<p>By Ada ByronMay 17, 2024", ("Ada Byron", "2024-05-17", None)),
+        ("<p>By Ada Byron Thur 17 May, 2024", ("Ada Byron", "2024-05-17", None)),
         ("<p>By Ada May | May 17, 2024", ("Ada May", "2024-05-17", None)),
         ("<p><time datetime=2019-09-03>May 17, 2024</time>", ("", "2024-05-17", None)),
         ("<p>By Lizzie Streit, MS, RDN | Reviewed by Bob Fry", ("Lizzie Streit", None, None)),
