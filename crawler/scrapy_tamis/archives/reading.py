@@ -139,8 +139,9 @@ class ArchiveStream:
 
     def seek_record(self, place: int) -> int | None:
         """Go to the next offset after ``place`` where a record may begin, and return it; ``None`` if there is none."""
-        if self.record_start is None:
-            return None
+        while self.record_start is None:
+            if not self.read(_CHUNK):
+                return None
         self.forget_before(place + 1)
         if self.is_plain:  # of beginnings before the end of a header, only the last can be that of a record
             end = self._held.find(b"\n\n" if self.has_bare_newlines else b"\n\r\n")
@@ -164,7 +165,7 @@ class ArchiveStream:
             if first.startswith(start):
                 with suppress(OSError):
                     first = reader(io.BytesIO(first)).read(_LOOKED_AT)
-        self.has_bare_newlines = b"\r" not in first.partition(b"\n")[0]
+        self.has_bare_newlines = re.match(rb"[^\r\n]*\n", first) is not None
         return next((what for start, what in _OTHERS if re.match(start, first)), None)
 
     def is_blank_from(self, place: int) -> bool:

@@ -154,7 +154,10 @@ def test_a_record_after_many_beginnings_of_records_without_an_end_is_found_in_ti
     assert reader.skipped[DAMAGED] == 1
 
 
-@pytest.mark.parametrize(("data", "number"), [(b"Of words. " * 9_000, 0), (bytes(9_000) + ODD["chunks"], 1)])
+@pytest.mark.parametrize(
+    ("data", "number"),
+    [(b"Of words.\n" * 9_000, 0), *((bytes(zeros) + ODD["chunks"], 1) for zeros in (9_000, 3_000_000))],
+)
 def test_a_file_that_begins_with_something_else_is_read_from_its_first_record_on_and_called_broken(
     data, number, tmp_path
 ):
