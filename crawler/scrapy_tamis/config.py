@@ -65,7 +65,8 @@ class ConfigError(ValueError):
 
 
 def _text(value: object) -> str | None:
-    return str(value or "").strip() or None
+    text = str(value or "").strip()
+    return None if text in {"", "None"} else text
 
 
 def _name(value: object) -> str:
@@ -156,9 +157,9 @@ def _field_names(value: object) -> Mapping[str, str | None]:
 
 def _rules(value: object) -> Rules:
     """Read rules from a file, or from a list in the project's settings."""
-    if value is None or isinstance(value, list | tuple | dict):
-        return Rules(value or ())
-    return Rules.read(Path(_name(value)).expanduser())
+    if isinstance(value, list | tuple | dict):
+        return Rules(value)
+    return Rules() if (path := _text(value)) is None else Rules.read(Path(path).expanduser())
 
 
 def _model(value: object) -> str | None:
@@ -203,12 +204,14 @@ def _arguments(value: object) -> Mapping[str, Any]:
     given = _mapping(value, '{"scope": "article"}')
     if unknown := set(given) - set(_ARGUMENTS):
         raise ValueError(f"may have {', '.join(_ARGUMENTS)}; not {', '.join(sorted(map(str, unknown)))}")
-    checked = {}
+    checked, problems = {}, []
     for name, argument in given.items():
         try:
             checked[name] = _ARGUMENTS[name](argument)
         except ValueError as error:
-            raise ValueError(f"has a {name} that {error}") from error
+            problems.append(f"has a {name} that {error}")
+    if problems:
+        raise ValueError(", and ".join(problems))
     return checked
 
 

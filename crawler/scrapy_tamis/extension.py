@@ -55,10 +55,11 @@ _configs: weakref.WeakKeyDictionary[Crawler, Config | None] = weakref.WeakKeyDic
 
 
 class Component:
-    """A component of a crawl, as Scrapy makes one."""
+    """A component of a crawl, as Scrapy makes one. Its messages name its spider: a process may have other crawls."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self._logger = logging.LoggerAdapter(logging.getLogger(type(self).__module__), {"spider": crawler.spider})
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -102,7 +103,7 @@ class Tamis(Component):
         """Log a message, the first time that there is one about this."""
         if about not in self._warned:
             self._warned.add(about)
-            logger.log(level, message, *args)
+            self._logger.log(level, message, *args)
 
     @contextmanager
     def step(self, doing: str, stat: str, url: str | None) -> Iterator[None]:
@@ -113,12 +114,11 @@ class Tamis(Component):
             raise
         except Exception as error:
             self.count(stat)
-            logger.log(
+            self._logger.log(
                 logging.DEBUG if doing in self._warned else logging.ERROR,
                 "Could not %s of %s; %s counts how often this happens",
                 *(doing, loggable(url), stat),
                 exc_info=error,
-                extra={"spider": self._crawler.spider},
             )
             self._warned.add(doing)
 
@@ -149,6 +149,7 @@ class Tamis(Component):
             rules = source.options.rules_of(self.config.rules, url)
             cleaned = await self.cleaner.clean(html, url, hashed, evidence, source.options.model, rules)
         except PageFailedError as error:
+            self.warn_once(error, "%s has no text: %s", loggable(url), error, level=logging.ERROR)
             return self.cleaner.without_text(url, error.status)
         if url is not None and cleaned.status in _WITH_TEXT and self._repeated_texts.is_repeated(url, cleaned.text):
             cleaned.values["status"] = "repeated"
@@ -167,12 +168,12 @@ class Tamis(Component):
         try:
             await self._open()
         except EmbeddedServerError as error:
-            logger.warning("The crawl goes on without site evidence: %s", error)
+            self._logger.warning("The crawl goes on without site evidence: %s", error)
             self._redis_failed(begins=True)
         except Exception:
             self.counts = self.connection = None
             self.count(stats.REDIS_FAILURES)
-            logger.exception("The crawl goes on without site evidence", extra={"spider": self._crawler.spider})
+            self._logger.exception("The crawl goes on without site evidence")
         freeze_loaded()
 
     async def _problem_with_server(self) -> str | None:
@@ -220,7 +221,7 @@ class Tamis(Component):
             and config.redis_url is not None
             and (advice := await connection.call(memory_advice))
         ):
-            logger.warning("%s", advice)
+            self._logger.warning("%s", advice)
 
     def _warn_if_nothing_was_cleaned(self) -> None:
         number_of, field = partial(self._crawler.stats.get_value, default=0), self.config.html_field
@@ -232,12 +233,11 @@ class Tamis(Component):
         }
         raw = {name: number for name in reasons if (number := number_of(name))}
         if raw and not any(map(number_of, (*stats.ITEMS_DONE, stats.CONTENT_PROVIDED))):
-            logger.log(
+            self._logger.log(
                 logging.WARNING if raw.keys() == {stats.ITEMS_WITHOUT_HTML} else logging.ERROR,
                 "None of the %d items of this crawl was cleaned; %s. TAMIS_ENABLED = False switches Tamis off",
                 sum(raw.values()),
                 "; ".join(f"{number} {reasons[name]}" for name, number in raw.items()),
-                extra={"spider": self._crawler.spider},
             )
 
     async def close(self) -> None:
@@ -249,7 +249,7 @@ class Tamis(Component):
         try:
             await self._closing.aclose()
         except Exception:
-            logger.exception("Could not close everything")
+            self._logger.exception("Could not close everything")
 
     def _start_server(self) -> EmbeddedServer | None:
         """Start the private server, if the crawl has one, while the rest is set up; most of this is waiting."""
@@ -273,7 +273,7 @@ class Tamis(Component):
             url, revive = server.url, partial(asyncio.to_thread, server.start)
         self._redis_url = url
         where = f"the private server of {config.state_dir}" if revive else f"Redis at {without_secrets(url)}"
-        logger.info("Tamis uses %s", where)
+        self._logger.info("Tamis uses %s", where)
         return Connection(
             url,
             timeout=config.redis_timeout,

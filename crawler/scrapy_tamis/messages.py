@@ -23,3 +23,8 @@ def loggable(text: object) -> str:
     """
     line = " ".join(without_controls(str(text)).split())
     return _KEY.sub(r"\1***", _USER.sub("***@", line))
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things: ``1 page``, ``2,000 pages``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy.crawler import Crawler
-
-logger = logging.getLogger(__name__)
 
 _DOWNLOADER: Final = tuple(f"downloader/{name}" for name in ("request_count", "response_bytes", "exception_count"))
 _COUNTS: Final = ("response_received_count", *_DOWNLOADER, "item_scraped_count", "item_dropped_count")
@@ -50,15 +47,15 @@ class CrawlMetrics(Component):
     """Serves ``/metrics`` in a thread of its own, which still answers when the event loop hangs."""
 
     def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         config = config_of(crawler)
         if config.metrics is None:
             raise NotConfigured
         try:
             import prometheus_client  # noqa: F401, PLC0415  (an extra)
         except ImportError as error:
-            logger.warning("No metrics are served: %s", missing_package(error))
+            self._logger.warning("No metrics are served: %s", missing_package(error))
             raise NotConfigured from None
-        super().__init__(crawler)
         self._host, self._port = config.metrics
         self._heartbeat = time.time()
         self._beating: asyncio.Task[None] | None = None
@@ -76,7 +73,7 @@ class CrawlMetrics(Component):
             # It looks the name of the host up, and its end takes half a second.
             self._server, _ = await asyncio.to_thread(start_http_server, self._port, self._host, registry)
         except OSError as error:
-            logger.warning("No metrics are served at %s:%d: %s", self._host, self._port, error)
+            self._logger.warning("No metrics are served at %s:%d: %s", self._host, self._port, error)
             return
         self._beating = asyncio.ensure_future(self._beat())
 

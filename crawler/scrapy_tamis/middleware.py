@@ -66,7 +66,7 @@ class CountNodes(Component):
         except PageTooLarge:
             tamis.count(stats.PAGES_TOO_LARGE)
             return
-        except PageFailedError as error:  # which is logged
+        except PageFailedError as error:
             source.failure = error
             tamis.count(stats.PAGES_FAILED)
             return

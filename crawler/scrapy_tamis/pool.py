@@ -16,7 +16,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, cast
 
 from scrapy_tamis.fields import CleanedItem
-from scrapy_tamis.messages import loggable
 from scrapy_tamis.storage.evidence import HashedUnits
 from scrapy_tamis.worker import DONE, GONE, LENGTH, TOO_LARGE, PageGoneError, pack, unpack
 from tamis.page.page import PageTooLarge
@@ -289,7 +288,7 @@ class CleaningPool:
             PageFailedError: processes died of it, or hung.
             RuntimeError: reading raised another error.
         """
-        found, process = await self._run(("read", html, url, self.with_links), url)
+        found, process = await self._run(("read", html, url, self.with_links))
         if process is None:
             return None
         number, links, *values = found
@@ -315,7 +314,7 @@ class CleaningPool:
         """
         counts = (None, 0, 0) if evidence is None else (evidence.df, evidence.pages, evidence.label_version)
         arguments = (url, *counts, model, tuple(map(tuple, rules)))
-        found, process = await self._run(("clean", html, *arguments), url, (read, arguments) if read else None)
+        found, process = await self._run(("clean", html, *arguments), (read, arguments) if read else None)
         return None if process is None else CleanedItem(*found)
 
     async def close(self) -> None:
@@ -326,7 +325,7 @@ class CleaningPool:
         await asyncio.gather(*running, return_exceptions=True)
 
     async def _run(
-        self, task: tuple[object, ...], url: str | None, kept: tuple[ReadPage, tuple[object, ...]] | None = None
+        self, task: tuple[object, ...], kept: tuple[ReadPage, tuple[object, ...]] | None = None
     ) -> tuple[list[Any], CleaningProcess | None]:
         """Run a task, first where a page is kept; return its result and the process, which is ``None`` without any."""
         crashes = 0
@@ -338,9 +337,7 @@ class CleaningPool:
             except _ProcessLostError as lost:
                 crashes += lost.status == CRASHED
                 if lost.status == TIMED_OUT or crashes == _MAX_CRASHES:
-                    error = PageFailedError(lost.status)
-                    logger.error("%s has no text: %s", loggable(url), error)  # noqa: TRY400  (a traceback says nothing)
-                    raise error from None
+                    raise PageFailedError(lost.status) from None
             kept = None
         if crashes:
             raise PageFailedError(CRASHED)

@@ -60,7 +60,7 @@ def test_a_folder_with_something_else_is_left_alone_and_a_demo_removes_what_demo
     for name in ("hosts.txt", "results.jsonl"):
         (tmp_path / name).write_text("mine")
     command = [sys.executable, "-m", "demo", "--folder", str(tmp_path)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
     assert (run.returncode, run.stdout) == (2, "")
     assert "not of a demo" in run.stderr
     assert sorted(file.name for file in tmp_path.iterdir()) == ["hosts.txt", "results.jsonl"]

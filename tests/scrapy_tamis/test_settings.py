@@ -104,6 +104,17 @@ def test_a_setting_that_cannot_work_is_named(name, value):
         _config(**{name: value})
 
 
+def test_each_argument_of_cleaning_that_cannot_work_is_named():
+    with pytest.raises(ValueError, match=r"TAMIS_CLEAN has a scope .*'artikel', and has a limits .*'1MB'"):
+        _config(TAMIS_CLEAN={"scope": "artikel", "limits": {"max_bytes": "1MB"}})
+
+
+@pytest.mark.parametrize("value", ["", "None", None])
+def test_a_setting_that_is_empty_or_none_switches_off(value):
+    config = _config(**dict.fromkeys(["TAMIS_REPORT", "TAMIS_METRICS", "TAMIS_REDIS_URL", "TAMIS_RULES"], value))
+    assert (config.report, config.metrics, config.redis_url, config.rules.by_site) == (None, None, None, {})
+
+
 @pytest.mark.parametrize(
     ("url", "problem"),
     [

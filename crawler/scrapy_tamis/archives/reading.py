@@ -120,7 +120,7 @@ class ArchiveStream:
         if offset >= len(self._held):
             more = self._read_source(size)
             if self.record_start is None:  # a byte order mark, or what else there is before it, is passed over
-                found = ((more.find(start, 0, _LOOKED_AT), start) for start in _RECORD_STARTS)
+                found = ((more.find(start), start) for start in _RECORD_STARTS)
                 self.record_start = min(((at, start) for at, start in found if at >= 0), default=(0, None))[1]
             self._held += more
             if len(self._held) > _MAX_HELD_BYTES:
@@ -139,9 +139,13 @@ class ArchiveStream:
 
     def seek_record(self, place: int) -> int | None:
         """Go to the next offset after ``place`` where a record may begin, and return it; ``None`` if there is none."""
-        if self.record_start is None:
-            return None
+        while self.record_start is None:
+            if not self.read(_CHUNK):
+                return None
         self.forget_before(place + 1)
+        if self.is_plain:  # of beginnings before the end of a header, only the last can be that of a record
+            end = self._held.find(b"\n\n" if self.has_bare_newlines else b"\n\r\n")
+            self.forget_before(self._held_at + max(self._held.rfind(self.record_start, 0, end), 0))
         while (found := self._held.find(self.record_start)) < 0:
             self.forget_before(self._held_at + len(self._held) - len(self.record_start) + 1)
             more = self._read_source(_CHUNK)
@@ -161,7 +165,7 @@ class ArchiveStream:
             if first.startswith(start):
                 with suppress(OSError):
                     first = reader(io.BytesIO(first)).read(_LOOKED_AT)
-        self.has_bare_newlines = b"\r" not in first.partition(b"\n")[0]
+        self.has_bare_newlines = re.match(rb"[^\r\n]*\n", first) is not None
         return next((what for start, what in _OTHERS if re.match(start, first)), None)
 
     def is_blank_from(self, place: int) -> bool:
@@ -180,6 +184,11 @@ class ArchiveStream:
                 if member.eof:
                     return not (member.unused_data + last[at + _CHUNK :]).strip(_BLANK)
         return False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the records are not compressed."""
+        return self.record_start in {_PLAIN, _PLAIN_OF_OLD}
 
     def begins_record(self, place: int) -> bool:
         """Whether the bytes at an offset look like the beginning of a record, by those of the first one."""
@@ -257,11 +266,7 @@ def _find_record_start(source: str, size: int) -> bytes | None:
     try:
         with closing(ArchiveStream(Part(source))) as stream:
             places = {record.stream_pos for record in islice(stream.records(), 3)}
-            if (
-                stream.record_start in {_PLAIN, _PLAIN_OF_OLD}
-                or len(places) < 3
-                or not all(map(stream.begins_record, places))
-            ):
+            if stream.is_plain or len(places) < 3 or not all(map(stream.begins_record, places)):
                 return None
         with open_source(source, size - 1, read_bytes=1) as end:
             return stream.record_start if len(end.read(1)) == 1 else None
@@ -342,8 +347,10 @@ class ArchiveReader:
                 return
 
     def _check_end(self, stream: ArchiveStream, place: int) -> None:
-        """Note whether an archive breaks off in its last record, which begins at ``place``."""
-        if stream.begins_record(place):
+        """Note whether an archive breaks off in its last record, which begins at ``place``, or has none."""
+        if stream.record_start is None and stream.tell():
+            self._note_broken("no WARC file: no record begins in it")
+        elif stream.begins_record(place):
             self._note_broken(find_truncation(stream.held_from(place), place))
         elif stream.record_start == _GZIP and self.part.source != STANDARD_INPUT:
             with open_source(self.part.source) as archive:  # compressed as a whole: it is read once more

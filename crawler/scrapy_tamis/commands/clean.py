@@ -53,7 +53,7 @@ _JSON_PARTS: Final = ("html", "markdown", "metadata", "chunks", "segments", "blo
 _JSON_FIELDS: Final = (
     *("title", "text", "comments", "template_share", "confidence", "kind", "status", "mended", "model_version"),
 )
-_ONE_FILE_SUFFIXES: Final = (".jsonl", ".json", ".ndjson")
+_ONE_FILE_SUFFIXES: Final = (".jsonl", ".jl", ".json", ".ndjson")
 _MAX_PAGES_PER_CALL: Final = 64  # to a process
 _TEXT_WIDTH: Final = 50  # characters
 _PATH_WIDTH: Final = 60

@@ -49,11 +49,6 @@ def warn(message: str) -> None:
     print(f"tamis: {loggable(message)}", file=sys.stderr)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number of things: ``1 page``, ``2,000 pages``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 @contextmanager
 def report_errors(what: str = "") -> Iterator[None]:
     """Turn errors of files and values into a :class:`CommandError` that begins with ``what``, or the name of a file."""

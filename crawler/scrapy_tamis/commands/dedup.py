@@ -12,12 +12,12 @@ from scrapy_tamis.commands.common import (
     FAILED,
     CommandError,
     CommandParser,
-    counted,
     json_rows,
     open_input,
     report_errors,
     warn,
 )
+from scrapy_tamis.messages import counted
 from tamis.duplicates import MIN_RESEMBLANCE, MemoryIndex, Windows
 from tamis.files import open_output
 

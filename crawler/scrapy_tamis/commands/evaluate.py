@@ -18,6 +18,7 @@ from scrapy_tamis.commands.common import (
     warn,
     with_progress,
 )
+from scrapy_tamis.messages import counted
 from tamis import clean
 from tamis_papers.evaluation import GoldPage, by_page_type, page_accuracy, read_gold, table
 
@@ -73,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(table(metrics))
     if missing:
-        warn(f"{missing:,} pages are missing in {options.pages}")
+        warn(f"{counted(missing, 'page')} not found in {options.pages}")
     return FAILED if missing else 0
 
 

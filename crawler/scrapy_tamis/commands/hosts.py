@@ -14,13 +14,13 @@ from scrapy_tamis.commands.common import (
     CommandParser,
     add_server_options,
     connect_to,
-    counted,
     find_server,
     report_errors,
     warn,
     write_output,
 )
 from scrapy_tamis.fetching import InputError, read_page, reason
+from scrapy_tamis.messages import counted
 from scrapy_tamis.storage.evidence import HashedPage
 from scrapy_tamis.storage.keys import MAX_TTL_S, site_of
 from tamis import Page, PageTooLarge

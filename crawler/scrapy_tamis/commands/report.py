@@ -11,7 +11,6 @@ from scrapy_tamis.commands.common import (
     CommandParser,
     add_server_options,
     connect_to,
-    counted,
     find_server,
     json_rows,
     open_input,
@@ -19,6 +18,7 @@ from scrapy_tamis.commands.common import (
     warn,
     write_output,
 )
+from scrapy_tamis.messages import counted
 
 if TYPE_CHECKING:
     import argparse

@@ -14,7 +14,6 @@ from scrapy_tamis.commands.common import (
     CommandParser,
     Progress,
     add_model_options,
-    counted,
     load_rules,
     model_switches,
     report_errors,
@@ -22,6 +21,7 @@ from scrapy_tamis.commands.common import (
 )
 from scrapy_tamis.fetching import STANDARD_INPUT
 from scrapy_tamis.fields import OPTIONAL_FIELDS
+from scrapy_tamis.messages import counted
 
 if TYPE_CHECKING:
     import argparse

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 _MAX_BYTES: Final = 64_000_000
 _MAX_ARCHIVED: Final = 500  # pages of a WARC file, which are held in memory
-_ARCHIVES: Final = (".warc", ".warc.gz", ".warc.zst")
 
 MAX_SITE_PAGES: Final = 100  # pages of a folder that are counted
 
@@ -55,7 +54,7 @@ class Documents:
     def __init__(self, source: str, url: str | None = None, *, obey_robots: bool = False) -> None:
         self._open: Callable[[int], Document]
         self.is_one_site = True
-        if not is_address(source) and source.endswith(_ARCHIVES):
+        if not is_address(source) and ".warc" in Path(source).suffixes:
             archived = read_archived(source, url)
             self.names, self._open = [document.name for document in archived], archived.__getitem__
         elif not is_address(source) and Path(source).is_dir():

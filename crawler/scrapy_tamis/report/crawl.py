@@ -21,6 +21,7 @@ from scrapy.utils.asyncio import create_looping_call
 from scrapy_tamis import stats
 from scrapy_tamis.config import PREFIX, SETTINGS, Config
 from scrapy_tamis.extension import Component, Tamis, config_of
+from scrapy_tamis.messages import counted
 from scrapy_tamis.report.records import CrawlRecord, page_record
 from scrapy_tamis.storage.clients import CLIENT_ERRORS, blocking_client, message_of
 from scrapy_tamis.storage.hosts import HostRecords
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
-
-logger = logging.getLogger(__name__)
 
 _PACKAGES: Final = ("tamis", "Scrapy", "lxml", "numpy", "redis")
 _MAX_HOSTS: Final = 1_000
@@ -80,14 +79,14 @@ class CrawlReport(Component):
     async def _write(self, url: str | None) -> None:
         """Write the report, with the hosts from Redis at this address."""
         logging.getLogger().removeHandler(self._handler)
-        record, settings, log = self._record, self._crawler.settings, {"spider": self._crawler.spider}
+        record, settings = self._record, self._crawler.settings
         record.pages = [page._replace(duplicate_of=self._originals.get(page.url)) for page in record.pages]
         try:
             names = list(dict.fromkeys(page.host for page in record.pages))[:_MAX_HOSTS]
             if url is not None and names:
                 record.hosts = await asyncio.to_thread(_read_host_records, url, self._config.redis_prefix, names)
         except CLIENT_ERRORS as error:
-            logger.info("The report has no counts of hosts: %s", message_of(error, str(url)), extra=log)
+            self._logger.info("The report has no counts of hosts: %s", message_of(error, str(url)))
         record.stats = self._crawler.stats.get_stats()
         record.settings = {
             name: "(set)" if name == "TAMIS_REDIS_URL" else str(settings.get(name))  # it may hold a password
@@ -102,9 +101,9 @@ class CrawlReport(Component):
             document = await asyncio.to_thread(render_report, record)
             await asyncio.to_thread(write_output, self._path, document)
         except Exception:
-            logger.exception("Could not write the report", extra=log)
+            self._logger.exception("Could not write the report")
         else:
-            logger.info("Report of the crawl: %s", self._path, extra=log)
+            self._logger.info("Report of the crawl: %s", self._path)
 
 
 class _Errors(logging.Handler):
@@ -139,7 +138,7 @@ def _inspect_options(config: Config, settings: BaseSettings) -> str:
         options = ["--state-dir", shlex.quote(str(config.state_dir.absolute()))]
     said = {"prefix": settings.get(f"{PREFIX}REDIS_PREFIX")}
     said |= {name: config.clean.get(name) for name in ("model", "favor", "scope")}
-    if isinstance(rules := settings.get(f"{PREFIX}RULES"), str):
+    if config.rules.by_site and isinstance(rules := settings.get(f"{PREFIX}RULES"), str):
         said["rules"] = str(Path(rules).absolute())
     for name, value in said.items():
         if value is not None:
@@ -165,17 +164,17 @@ class CrawlProgress(Component):
         """Return what there is to log now."""
         value = self._crawler.stats.get_value
         cleaned = sum(value(name, 0) for name in stats.ITEMS_DONE)
-        counted = (
-            (value(stats.HOSTS_SETTLED, 0), "hosts settled"),
-            (value(stats.ITEMS_DUPLICATE, 0), "near-duplicates"),
-            (value("scheduler/enqueued", 0) - value("scheduler/dequeued", 0), "requests waiting"),
-            (value("log_count/ERROR", 0), "errors"),
+        said = (
+            (value(stats.HOSTS_SETTLED, 0), "settled host"),
+            (value(stats.ITEMS_DUPLICATE, 0), "near-duplicate"),
+            (value("scheduler/enqueued", 0) - value("scheduler/dequeued", 0), "waiting request"),
+            (value("log_count/ERROR", 0), "error"),
         )
         cut = f", {self._cut / self._cut_of:.0%} of their text cut" if self._cut_of else ""
-        return ", ".join([f"Cleaned {cleaned:,} items{cut}", *(f"{n:,} {what}" for n, what in counted if n > 0)])
+        return ", ".join([f"Cleaned {counted(cleaned, 'item')}{cut}", *(counted(n, what) for n, what in said if n > 0)])
 
     def _log(self) -> None:
-        logger.info("%s", self.line(), extra={"spider": self._crawler.spider})
+        self._logger.info("%s", self.line())
 
     def _opened(self) -> None:
         if (tamis := self._crawler.get_extension(Tamis)) is not None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from tamis.evidence.main_content import enclosed_blocks
 from tamis.memo import Memo
-from tamis.page.attributes import attribute_predicate
+from tamis.page.attributes import NAME_WORD, attribute_predicate
 from tamis.page.text import block_words
 from tamis.page.tree import elements_of_blocks, nearest, outermost, subtree_sums, tag_set, within
 
@@ -43,7 +43,6 @@ _WORDS: Final = re.compile(
 
 _NUMBER: Final = re.compile(r"\d+")
 _PLURAL: Final = re.compile(r"(?:s|[^c]e|[eo]n|er|it|ek|ti|lar|i)$")
-_PART: Final = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")
 
 _THREAD_PARTS: Final = frozenset({"list", "lists", "section", "area", "thread", "listing", "pane"})
 _COMMENT_PARTS: Final = frozenset(
@@ -122,7 +121,7 @@ def _kind_of_name(name: str) -> _Kind:
     found = _WORDS.search(lowered)
     if found is None:
         return _Kind.NOTHING
-    rest = set(map(str.lower, _PART.findall(f"{name[: found.start()]} {name[found.end() :]}")))
+    rest = set(map(str.lower, NAME_WORD.findall(f"{name[: found.start()]} {name[found.end() :]}")))
     if rest & {"form", "respond"}:
         return _Kind.FORM
     if rest - _THREAD_PARTS - _COMMENT_PARTS:

@@ -17,6 +17,7 @@ from tamis.metadata.facts import STRUCK_OUT, declared_kind, declared_offers
 from tamis.metadata.json_ld import json_ld_scripts
 from tamis.metadata.offers import amounts_in
 from tamis.metadata.visible import heading_block
+from tamis.output.spacing import CURRENCIES
 from tamis.output.styles import styles_of_text
 from tamis.output.text import blocks_inside
 from tamis.page.attributes import attribute_predicate
@@ -32,8 +33,8 @@ _PRODUCT_POSSIBLE: Final = attribute_predicate("content", "itemtype", parts=("pr
 _PRODUCT: Final = re.compile(r"(?i)(?:og:)?product(?:\.item)?|https?://schema\.org/(?:individual)?product/?")
 _PRODUCT_FACT: Final = re.compile(r"\b(?:price|priceCurrency|availability|sku|brand)\b")
 _PRICE: Final = re.compile(  # a single set that every match begins in is searched fast
-    r"[$€£¥₹₽₩₺₴₪DRPFs\d](?:(?:(?<=[$€£¥₹₽₩₺₴₪])|(?:(?<=\b(?:USD|EUR|GBP|CHF))|(?<=\bRs))\.?)\s?\d"
-    r"|(?<=\d)\s?(?:[$€£¥₹₽₩₺₴₪]|USD|EUR|GBP|CHF|kr\b|zł|Kč|Ft\b|лв|руб|грн|円|元))"
+    rf"[{CURRENCIES}DRPFs\d](?:(?:(?<=[{CURRENCIES}])|(?:(?<=\b(?:USD|EUR|GBP|CHF))|(?<=\bRs))\.?)\s?\d"
+    rf"|(?<=\d)\s?(?:[{CURRENCIES}]|USD|EUR|GBP|CHF|kr\b|zł|Kč|Ft\b|лв|руб|грн|円|元))"
 )
 _STOCK: Final = re.compile(
     r"\b(?:(?:in|out of|low) stock|sold out|auf lager|lieferbar|ausverkauft|en stock|rupture|agotado|disponib|esgotado"

@@ -39,19 +39,20 @@ _NO_AUTHOR: Final = re.compile(
     r"\b(?:review|check|edit|photo|illustrat|verif|approv|power|sponsor|present|image|translat|design|site)[a-z]* by\b",
     re.IGNORECASE,
 )
+_DAY: Final = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?"
 _AFTER_NAME: Final = re.compile(
     r" [–—-]+ | ?[|•·⋅@/(\[<>»] ?|[:：,]? \b(?:updated|published|posted|last|on|in|at|for|is|was|views?|mins?)\b"
     r"|,? ?\d| (?:executive|senior|staff|deputy|former|managing|associate|editor|reporter|correspondent|guest)\b"
     r"| (?:writer|columnist)\b"
     r"| contribut(?:or|ing)\b"
     r"|(?<=[^\W\d_]{3})(?=(?-i:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.? \d)"
-    r"|,? (?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b",
+    rf"|,? {_DAY}\b",
     re.IGNORECASE,
 )
-_WEEKDAY: Final = re.compile(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?[.,]?", re.IGNORECASE)
-_BETWEEN_NAMES: Final = re.compile(
-    r" ?(?:,|;|\||&|\band\b|\bund\b|\bet\b|\by\b|\boch\b|\bog\b|\be\b|\bwith\b) |[、，；]| / ", re.IGNORECASE
-)
+_WEEKDAY: Final = re.compile(rf"{_DAY}[.,]?", re.IGNORECASE)
+AND: Final = r"(?:and|und|et|och|og|with|(?-i:e|i|y))"
+"""A word between names, of any case; a single letter in upper case is an initial."""
+_BETWEEN_NAMES: Final = re.compile(rf" ?(?:,|;|\||&|\b{AND}\b) |[、，；]| / ", re.IGNORECASE)
 _ADDRESS: Final = re.compile(r"://|^(?:www\.|\.{0,2}/)")
 _CREDENTIAL: Final = re.compile(r"[A-Z][A-Za-z.]{0,5}[®.]?")
 
@@ -196,8 +197,10 @@ def names_in_byline(text: str, *, needs_prefix: bool, is_marked: bool = False) -
 
 
 def _people(text: str) -> list[str]:
-    names = split_names(_AFTER_NAME.split(text, maxsplit=1)[0])
-    return list(filter(_is_name, map(_drop_date, names)))
+    end = _AFTER_NAME.search(text)
+    names = split_names(text[: end.start()] if end else text)
+    is_dated = end is not None and end[0][-1:].isdigit()
+    return list(filter(_is_name, [_drop_date(name) if is_dated or " " not in name else name for name in names]))
 
 
 def _is_name(text: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tamis.metadata.values import is_byline, names_in_byline
+from tamis.metadata.values import AND, is_byline, names_in_byline
 from tamis.metadata.visible import MAX_FACT_CHARACTERS, attribute_indices, first_block, heading_block, position_scores
 from tamis.page.tree import linked_runs, tag_set, within
 
@@ -28,7 +28,7 @@ _AUTHOR_STEPS: Final = [  # of addresses
 _AUTHOR_PAGE: Final = re.compile(
     rf"(?:{'|'.join(_AUTHOR_STEPS)})[^/?#]+(?:/profile)?/?\Z|/(?:users|members)/[^/?#]*\d[^/?#]*/?\Z"
 )
-_JOINS_NAMES: Final = re.compile(r"[,;&/、，]|(?:and|und|et|y|och|og|e|i|with)\Z", re.IGNORECASE)
+_JOINS_NAMES: Final = re.compile(rf"[,;&/、，]|{AND}\Z", re.IGNORECASE)
 
 
 def stated_authors(page: Page) -> list[str]:

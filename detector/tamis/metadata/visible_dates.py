@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tamis.metadata.dates import dates_in, iso_date, short_dates_in
+from tamis.metadata.values import is_byline
 from tamis.metadata.visible import (
     attribute_indices,
     declared_language,
@@ -71,7 +72,6 @@ _OTHER_DATE: Final = re.compile(
     r"©|copyright|\(c\)|join(?:ed| date)|member since|since|expire|deadline|born|retrieved|accessed|until"
     r"|through|effective|\bnext\b|\bevent|upcoming|\bvalid\b|gültig|termin\b"
 )
-_BYLINE: Final = re.compile(r"(?:by|von|par|por|di|door|av|af)\b:? ")
 _FOREIGN_LABEL: Final = re.compile(r"[^\W\d_]{2}[^:：]{0,20}[:：]\s?$")
 _SENTENCE_BEFORE: Final = re.compile(r"(?:\b[a-zß-öø-ÿа-я]{2,}\s+){3}\S*\s*\S*\s*$")
 _SENTENCE_AFTER: Final = re.compile(
@@ -242,7 +242,7 @@ def _score_line(line: str, begin: int, end: int, label: str) -> float:
     start = line[: len(label)].lower()
     if _PUBLISHED.match(start) or _UPDATED.match(start):
         return max(score, 0.0 if other_characters <= _MAX_BYLINE_CHARACTERS else -0.8)
-    if _BYLINE.match(start) and score >= 0:
+    if is_byline(start) and score >= 0:
         return 1.5
     if _UPDATED.search(label) or _PUBLISHED.search(label):
         return max(score, 0.0) if label.rstrip().endswith((":", "：")) else score

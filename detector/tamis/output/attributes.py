@@ -12,7 +12,7 @@ import numpy as np
 from tamis.output.code import code_blocks, language_in_toolbar
 from tamis.output.runs import decode_email
 from tamis.output.styles import alignments
-from tamis.page.addresses import base_address, join_address
+from tamis.page.addresses import base_address, join_address, safe_urlsplit
 from tamis.page.css_values import ALIGNMENTS
 from tamis.page.tree import TAG_ID, elements_with_attributes, nearest
 
@@ -138,7 +138,7 @@ def _absolute_base(page: Page) -> str:
             link for _, link in elements_with_attributes(page, "link") if link.get("rel", "").lower() == "canonical"
         )
         base = next((link.get("href", "").strip() for link in links), "")
-    return base if base.startswith(("http://", "https://")) else ""
+    return base if safe_urlsplit(base).scheme in {"http", "https"} else ""
 
 
 def _better_sources(page: Page, index: int, attributes: dict[str, str], offered: str) -> dict[str, str]:

@@ -39,7 +39,7 @@ _LIST_OF_LINES: Final = token_pattern("code")
 _FRAGMENT: Final = token_pattern("fragment")
 _BESIDE: Final = token_pattern("crayon-toolbar", "ltx_listing_data", "ttc")
 """Of Crayon, of LaTeXML, and what Doxygen shows of a name that one points at."""
-_CODE: Final = tag_set("code", "samp", "kbd")
+_CODE: Final = tag_set("code", "samp", "kbd", "tt")
 _LINE_NUMBERS: Final = token_pattern(
     *("lineno", "linenos", "linenodiv", "linenumbers?", "line-numbers?", "line-num", "blob-num", "gutter"),
     *("rouge-gutter", "listing_lines", "hljs-ln-numbers", "hljs-ln-n", "crayon-nums?", "code-line-number"),
@@ -79,8 +79,8 @@ def code_blocks(page: Page) -> Flags:
         outer = outermost(page.parent, are_spaced)
         candidates = are_spaced.nonzero()[0].tolist()
         found += [element for element in candidates if outer[element] == element and "\n" in _text(page, element)]
-    breaks = elements_with_names(page, "br") if not page.tag_names.isdisjoint({"code", "samp"}) else []
-    found += {int(page.parent[element]) for element in breaks if _CODE[page.tag[page.parent[element]]]}
+    broken = page.parent[page.tag == TAG_ID["br"]]
+    found += set(broken[_CODE[page.tag[broken]]].tolist())
     if found:
         others = as_mask(page, found)
         blocks |= others & (outermost(page.parent, others | blocks) == np.arange(page.n))

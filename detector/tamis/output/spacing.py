@@ -34,7 +34,7 @@ _MAX_BEFORE: Final = 40  # characters of a text that are looked at
 _PAIR: Final = 2
 _MIN_FIELD: Final = 4  # characters on average; parts of words are shorter
 _UNSPACED: Final = re.compile(f"[{UNSPACED_CLASS}]")
-CURRENCIES: Final = "$€£"
+CURRENCIES: Final = "$€£¥₹₽₩₺₴₪"
 
 
 def separated_runs(page: Page) -> dict[int, str]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tamis.arrays import Indices, Integers
 
 
+NAME_WORD: Final = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")
+"""A word of a class or id, as of ``author-info`` and ``authorInfo``."""
 _MAX_PREDICATES: Final = 32  # one bit each of a uint32
 _MAX_PARTS: Final = 64  # different substrings of all predicates together, one bit each of a uint64
 _predicates: Final[list[tuple[tuple[str, ...], tuple[str, ...]]]] = []

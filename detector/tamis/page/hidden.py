@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
 
+from tamis.page.attributes import NAME_WORD
 from tamis.page.cascade import find_hiding
 from tamis.page.css_values import INHERITED, OPENABLE
 from tamis.page.selectors import previous_siblings
@@ -50,7 +51,6 @@ _WORDS: Final = frozenset({
 })  # fmt: skip
 """Words in the names of what opens, where a label stands beside it."""
 _PAYWALL: Final = frozenset({"paywall", "paywalled", "premium", "subscriber", "subscribers", "subscription"})
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+")
 _MIN_PARAGRAPHS: Final = 4  # of a story behind a paywall
 _MAX_LABEL: Final = 150  # characters at most
 _MAX_CHILDREN: Final = 4  # of an element with one control
@@ -123,7 +123,7 @@ def _with_words(page: Page, words: frozenset[str]) -> Flags:
     found: list[int] = []
     for name in ("class", "id"):
         values = page.attributes.first_index_by_value(name).items()
-        indices = [index for value, index in values if not words.isdisjoint(map(str.lower, _WORD.findall(value)))]
+        indices = [index for value, index in values if not words.isdisjoint(map(str.lower, NAME_WORD.findall(value)))]
         found += page.attributes.elements_with(indices)
     return as_mask(page, found)
 

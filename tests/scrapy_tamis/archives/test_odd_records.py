@@ -148,6 +148,24 @@ def test_what_another_reader_gives_of_an_odd_record_is_cleaned_and_the_next_reco
     assert reader.broken is None or "length" in name
 
 
+def test_a_record_after_many_beginnings_of_records_without_an_end_is_found_in_time(tmp_path):
+    pages, reader = read_here(b"WARC/1.0\r\nContent-Length: 5\r\n" * 400_000 + bytes(2_000) + ODD["chunks"], tmp_path)
+    assert pages == {"http://a.example/0": PAGE}
+    assert reader.skipped[DAMAGED] == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "number"),
+    [(b"Of words.\n" * 9_000, 0), *((bytes(zeros) + ODD["chunks"], 1) for zeros in (9_000, 3_000_000))],
+)
+def test_a_file_that_begins_with_something_else_is_read_from_its_first_record_on_and_called_broken(
+    data, number, tmp_path
+):
+    pages, reader = read_here(data, tmp_path)
+    assert len(pages) == number
+    assert reader.broken
+
+
 @pytest.mark.parametrize("name", BEYOND)
 def test_a_page_is_found_also_where_other_readers_give_up(name, tmp_path):
     pages, _ = read_here(BEYOND[name] + record(head(), b"<p>The last of all", url=LAST), tmp_path)

@@ -25,6 +25,7 @@ from scrapy_tamis.archives.counting import HostCounts
 from scrapy_tamis.archives.runs import PartProcesses, count_archive
 from scrapy_tamis.commands import main
 from tests.scrapy_tamis.archives.made import BOATS, HTML, FaultyServer, page, rows_of, write_archive
+from tests.scrapy_tamis.waiting import SECONDS
 
 COMMAND = [sys.executable, "-c", "from scrapy_tamis.commands import main; raise SystemExit(main())", "warc"]
 KILLED = """
@@ -47,7 +48,7 @@ def run(*arguments):
 def run_and_kill(kind, condition, *arguments):
     """Run in two processes, and kill the one that they work for; they must not go on, nor wait forever."""
     program = [sys.executable, "-c", KILLED.format(kind=kind, condition=condition), *arguments]
-    killed = subprocess.run(program, stdout=subprocess.PIPE, timeout=120, check=False)  # to the end of all of them
+    killed = subprocess.run(program, stdout=subprocess.PIPE, timeout=SECONDS, check=False)  # to the end of all of them
     assert killed.returncode == -signal.SIGKILL
 
 

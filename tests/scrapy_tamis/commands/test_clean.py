@@ -107,8 +107,9 @@ def test_a_file_of_a_folder_that_cannot_be_read_is_named_and_the_others_cleaned(
     assert len([file for file in (tmp_path / "out").rglob("*") if file.is_file()]) == 3
 
 
-def test_a_folder_becomes_one_file_of_json_lines(clean, mirror, tmp_path):
-    out = tmp_path / "pages.jsonl"
+@pytest.mark.parametrize("name", ["pages.jsonl", "pages.jl"])
+def test_a_folder_becomes_one_file_of_json_lines(clean, mirror, tmp_path, name):
+    out = tmp_path / name
     assert clean(mirror, "--format", "json", "--with", "metadata", "--with", "markdown", "-o", out)[0] == 0
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert [rows[0][name] for name in ("title", "status", "url")] == ["Storm", "cleaned", None]

@@ -48,4 +48,4 @@ def test_missing_pages_count_as_empty_and_are_said(gold, everything_is_content, 
     assert main(["evaluate", str(gold), "--pages", str(pages), "--model", everything_is_content]) == 1
     out, err = capsys.readouterr()
     assert "all                2  0.5000" in out
-    assert "1 pages are missing" in err
+    assert "1 page not found" in err

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.scrapy_tamis.waiting import is_running, until
+from tests.scrapy_tamis.waiting import SECONDS, is_running, until
 
 PAGES = 40
 TWO_AND_TWO = {"TAMIS_PROCESSES": 2, "CONCURRENT_REQUESTS": 2, "when_ready": 2}
@@ -112,7 +112,7 @@ import time
 import scrapy_tamis.pool
 from tamis.page.page import Page
 
-scrapy_tamis.pool.TIMEOUT_S = 4.0
+scrapy_tamis.pool.TIMEOUT_S = 10.0  # a start may take several on a busy machine
 parse = Page.parse.__func__
 
 
@@ -129,7 +129,18 @@ Page.parse = classmethod(parse_or_die)
 """
 
 SPIDER = """
+import logging
+import sys
+
 import scrapy
+
+
+class Errors(logging.Handler):
+    def emit(self, record):
+        print("An error of the spider", record.spider.name, file=sys.stderr)
+
+
+logging.getLogger("scrapy_tamis").addHandler(Errors(logging.ERROR))
 
 
 class Pages(scrapy.Spider):
@@ -177,7 +188,7 @@ def test_a_page_that_kills_or_hangs_a_process_is_an_item_without_text_and_a_reas
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100, check=False
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
     )
     assert done.returncode == 0, done.stderr
     lines = (tmp_path / "items.jsonl").read_text().splitlines()
@@ -187,6 +198,7 @@ def test_a_page_that_kills_or_hangs_a_process_is_an_item_without_text_and_a_reas
     assert {name: item["status"] for name, item in items.items() if item["status"] != "cleaned"} == failed
     assert all(bool(item["text"]) == (name not in failed) for name, item in items.items())
     assert done.stderr.count("has no text: its cleaning process") == 4
+    assert done.stderr.count("An error of the spider pages") == 4  # the report of another crawl leaves them out
     assert "'tamis/items/failed': 4" in done.stderr
     died = re.search(r"'tamis/processes/died': (\d+)", done.stderr)
     assert died

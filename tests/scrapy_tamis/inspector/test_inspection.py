@@ -165,9 +165,10 @@ def test_the_counts_of_a_crawl_stand_in_for_its_pages() -> None:
         assert set(np.delete(df[page.page.n :], weather).tolist()) == {1}
 
 
-def test_the_pages_of_one_host_of_an_archive_are_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["crawl.warc.gz", "crawl.warc.open"])
+def test_the_pages_of_one_host_of_an_archive_are_read(tmp_path: Path, name: str) -> None:
     urls = [f"https://{'other' if number % 3 == 1 else 'harbour'}.example/{number}" for number in range(6)]
-    archive = write_archive(tmp_path / "crawl.warc.gz", [(url, story(number)) for number, url in enumerate(urls)])
+    archive = write_archive(tmp_path / name, [(url, story(number)) for number, url in enumerate(urls)])
     documents = Documents(str(archive))
     assert documents.names == [f"https://harbour.example/{number}" for number in (0, 2, 3, 5)]
     assert Documents(str(archive), "https://other.example/").names == [f"https://other.example/{n}" for n in (1, 4)]

@@ -12,8 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
+from scrapy.utils.test import get_crawler
+
+from scrapy_tamis import stats
 from scrapy_tamis.commands import main
-from scrapy_tamis.report.crawl import _Errors
+from scrapy_tamis.report.crawl import CrawlProgress, _Errors
 from scrapy_tamis.report.records import CrawlRecord
 from tests.prose import prose
 from tests.scrapy_tamis.forked import Forked
@@ -66,7 +69,14 @@ def test_standard_output_and_the_terminal_are_the_spiders_and_a_line_of_the_log_
     said = written.decode().replace("\r\n", "\n")
     assert "\x1b" not in said
     assert said.count(f"PAGE {'x' * 300}\n") == 20
-    assert re.search(r"INFO: Cleaned \d+ items, \d+% of their text cut", said)
+    assert re.search(r"INFO: Cleaned \d+ items?, \d+% of their text cut", said)
+
+
+async def test_the_line_that_says_how_far_a_crawl_is_counts_one_thing_as_one() -> None:
+    crawler = get_crawler()
+    crawler.stats.set_value(stats.HOSTS_SETTLED, 1)
+    crawler.stats.set_value(stats.ITEMS_DUPLICATE, 2)
+    assert CrawlProgress(crawler).line() == "Cleaned 0 items, 1 settled host, 2 near-duplicates"
 
 
 def test_a_report_has_the_pages_the_hosts_and_the_errors(

@@ -142,9 +142,12 @@ def test_the_day_of_the_week_decides_it_too_if_it_is_that_of_one_of_the_two(text
         ),
         ("<p>Von Peter Müller<p>17. Mai 2024<p>Aktualisiert: 18.5.2024", ("Peter Müller", "2024-05-17", "2024-05-18")),
         ("<p>Par Jean-Pierre Dupont, le 17 mai 2024", ("Jean-Pierre Dupont", "2024-05-17", None)),
+        ("<p>3 March 2021<p>Autor: Ada Byron 17 May 2024", ("Ada Byron", "2024-05-17", None)),
         ("<p>投稿者: 山田太郎<p>2024年5月17日", ("山田太郎", "2024-05-17", None)),
         ("<b class=author>Di Maria</b> <time datetime=2024-05-17>2 days ago</time>", ("Di Maria", "2024-05-17", None)),
         ("<p>By Ada ByronMay 17, 2024", ("Ada Byron", "2024-05-17", None)),
+        ("<p>By Ada Byron Thur 17 May, 2024", ("Ada Byron", "2024-05-17", None)),
+        ("<p>By Ada May | May 17, 2024", ("Ada May", "2024-05-17", None)),
         ("<p><time datetime=2019-09-03>May 17, 2024</time>", ("", "2024-05-17", None)),
         ("<p>By Lizzie Streit, MS, RDN | Reviewed by Bob Fry", ("Lizzie Streit", None, None)),
         ("<p class=author>Staff Writer<p>yesterday", ("", None, None)),
@@ -325,6 +328,18 @@ def test_the_only_heading_is_the_headline_if_the_title_begins_with_it_though_it_
 )
 def test_lines_of_a_heading_are_separated_and_words_have_no_soft_hyphens(h1: str, headline: str) -> None:
     assert read_metadata(Page.parse(f"<p>Before</p><h1>{h1}</h1><p>Behind</p>")).headline == headline
+
+
+@pytest.mark.parametrize(
+    ("byline", "names"),
+    [
+        *(("By Ada E Byron", ["Ada E Byron"]), ("Di Ada Byron e Eva Lind", ["Ada Byron", "Eva Lind"])),
+        ("Por Ada Y Byron y Eva Lind", ["Ada Y Byron", "Eva Lind"]),
+        ("By Ada Byron i Eva Lind", ["Ada Byron", "Eva Lind"]),
+    ],
+)
+def test_one_letter_between_names_is_a_word_or_in_upper_case_an_initial(byline: str, names: list[str]) -> None:
+    assert read_metadata(Page.parse(f"<h1>Storm hits the coast</h1><p>{byline}")).authors == names
 
 
 def test_people_replace_user_names_and_the_outlet_and_cited_names_are_turned_around() -> None:

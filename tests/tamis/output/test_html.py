@@ -83,6 +83,7 @@ LINKS = "<p><a href=b>x</a> <a href='#n'>y</a> <a href='?q'>z</a> <img src=/i.pn
         ("<base href=https://host.example/sub/a>", None),
         ("<base href=javascript:x>", "https://host.example/sub/a"),
         ("<link rel=canonical href=https://host.example/sub/a>", None),
+        ("", "HTTPS://host.example/sub/a"),
     ],
 )
 def test_addresses_are_absolute_if_their_base_is_known(head: str, url: str | None) -> None:

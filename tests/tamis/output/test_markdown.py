@@ -167,6 +167,7 @@ def test_a_link_around_several_blocks_is_in_its_heading_else_in_its_first_text_e
         ("<p><code>harbour.</code><code>Boat</code></p>", "`harbour.Boat`"),
         ("<p><code>use boat;</code><code>sea</code></p>", "`use boat;` `sea`"),
         ("<p><tt>ls</tt> and more</p>", "`ls` and more"),
+        ("<div><tt>cd /<br>ls</tt></div><div><kbd>cd<br>ls</kbd></div>", "```\ncd /\nls\n```\n\n```\ncd\nls\n```"),
         ("<h2><p>One</p><p>Two</p></h2><p>Words</p>", "## One Two\n\nWords"),
     ],
 )

@@ -75,8 +75,8 @@ def test_tables_that_lay_out_a_page_dissolve(html: str, is_data: bool) -> None:
 
 
 def test_cents_that_are_raised_get_a_point_but_powers_and_notes_are_raised() -> None:
-    found = write("<p>Now $1,013<sup> 65 </sup> each<p>10<sup>65</sup> stars<p>$5.40<sup>12</sup>")
-    assert found.text == "Now $1,013.65 each\n\n10⁶⁵ stars\n\n$5.40¹²"
+    found = write("<p>Now ₹1,013<sup> 65 </sup> each<p>10<sup>65</sup> stars<p>$5.40<sup>12</sup>")
+    assert found.text == "Now ₹1,013.65 each\n\n10⁶⁵ stars\n\n$5.40¹²"
     assert found.markdown == found.text
     sentence = "A sentence that is longer than the text of any price is, of"
     assert write(f"<p>{sentence} $500<sup>12</sup>").text == f"{sentence} $500¹²"
