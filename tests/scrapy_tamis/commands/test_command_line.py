@@ -20,6 +20,7 @@ PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour unt
     "arguments",
     [
         *(["clean"], ["nonsense"], ["clean", "--format", "pdf", "x"], ["train", "x"], ["evaluate", "x"]),
+        ["clean", "--encoding", "klingon", "x"],
         *([name, "--url", "host.example/story", "x"] for name in ("clean", "inspect", "compare")),
     ],
 )
