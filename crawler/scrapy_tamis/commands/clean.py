@@ -207,7 +207,7 @@ def _count_site(sources: Sequence[Source], model: Model, options: argparse.Names
         return None
     if options.site and any(source.name == STANDARD_INPUT for source in sources):
         raise CommandError("--site reads each page twice: give files, not standard input")
-    with report_errors(f"--site-file {options.site_file}: "):
+    with report_errors("--site-file "):
         is_new = options.site_file is None or (options.site and not options.site_file.exists())
         site = Site(model=model) if is_new else Site.load(options.site_file, model=model)
         if options.site:

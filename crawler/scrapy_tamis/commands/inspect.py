@@ -120,7 +120,7 @@ def _open_inspector(options: argparse.Namespace) -> Inspector:
 
     documents = Documents(options.source, options.url)
     replay = _open_replay(options, documents)
-    with report_errors("--rules: "):
+    with report_errors("--rules "):
         rules = None if options.rules is None else RulesFile(options.rules)
     pages = replay.pages if options.pages is None and isinstance(replay, CountedReplay) else options.pages or 0
     first = Trial(next(iter(options.model), None), pages=max(pages, 0), favor=options.favor, scope=options.scope)
