@@ -83,6 +83,7 @@ WRONG_USE = {
     "hosts -o hosts.txt": "-o and --sample go with --export",
     "hosts --import profile.json --ttl 99999999999": "--ttl from 1 to 3153600000",
     "inspect gone.html": "no such file",
+    "inspect object.json -o out.html": "object.json: is JSON, not HTML",
     "inspect www.example.org": "www.example.org: no such file or directory; an address begins with https://",
     "inspect page.html --site gone": "--site: neither a folder nor a WARC file",
     "inspect page.html --site sites/empty": "--site sites/empty: holds no HTML files",
@@ -122,6 +123,7 @@ def test_what_cannot_work_is_explained_and_nothing_is_written(line, message, tmp
     rows = {"items": '{"url": "http://a.example/", "text": "x"}', "gold": '{"id": "7", "gold_text": "x", "fold": 2}'}
     for name, content in {**rows, "nothing": "", "list": "[]"}.items():
         Path(f"{name}.jsonl").write_text(content)
+    Path("object.json").write_text('{"price": 7}')
     files = set(tmp_path.rglob("*"))
     assert main(line.split()) == 2
     assert message in capsys.readouterr().err
