@@ -77,7 +77,8 @@ def run(options: argparse.Namespace) -> int:
         with report_errors():
             inspector = _open_inspector(options)
             number = _page_number(inspector, options.page)
-            inspector.page(number)
+            if options.output is not None or len(inspector.documents) == 1:
+                inspector.page(number)
             for model in options.model:
                 load_model(model)
     except InputError as error:
