@@ -60,7 +60,7 @@ class Documents:
         if not is_address(source) and source.endswith(_ARCHIVES):
             archived = read_archived(source, url)
             self.names, self._open = [document.name for document in archived], archived.__getitem__
-        elif not is_address(source) and Path(source).is_dir():
+        elif source and not is_address(source) and Path(source).is_dir():
             site = SitePages.of_files(Path(source), page_files(Path(source)), url)
             self.names = list(site.names)
             self._open = lambda at: Document(site.names[at], site.urls[at], read_page(str(site.files[at])))
