@@ -73,16 +73,18 @@ def add_options(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the file, or serve until interrupted."""
+    source = options.source
     try:
         with report_errors():
             inspector = _open_inspector(options)
             number = _page_number(inspector, options.page)
             if options.output is not None or len(inspector.documents) == 1:
+                source = inspector.documents.names[number]
                 inspector.page(number)
             for model in options.model:
                 load_model(model)
     except InputError as error:
-        raise CommandError(f"{options.source}: {error}") from error
+        raise CommandError(f"{source}: {error}") from error
     if options.output is not None:
         folders = [Path(given) for given in (options.source, options.site) if given is not None]
         inputs = [file for each in folders for file in (page_files(each) if each.is_dir() else [each])]

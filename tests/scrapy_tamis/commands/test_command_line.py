@@ -84,6 +84,7 @@ WRONG_USE = {
     "hosts --import profile.json --ttl 99999999999": "--ttl from 1 to 3153600000",
     "inspect gone.html": "no such file",
     "inspect object.json -o out.html": "object.json: is JSON, not HTML",
+    "inspect sites/blank -o out.html": "tamis: 0.html: is empty",
     "inspect www.example.org": "www.example.org: no such file or directory; an address begins with https://",
     "inspect page.html --site gone": "--site: neither a folder nor a WARC file",
     "inspect page.html --site sites/empty": "--site sites/empty: holds no HTML files",
@@ -118,6 +119,8 @@ def test_what_cannot_work_is_explained_and_nothing_is_written(line, message, tmp
     monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
     Path("sites", "full").mkdir(parents=True)
     Path("sites", "empty").mkdir()
+    Path("sites", "blank").mkdir()
+    Path("sites", "blank", "0.html").touch()
     for name in ("page.html", *(f"sites/full/{number}.html" for number in range(10))):
         Path(name).write_text(PAGE)
     rows = {"items": '{"url": "http://a.example/", "text": "x"}', "gold": '{"id": "7", "gold_text": "x", "fold": 2}'}
