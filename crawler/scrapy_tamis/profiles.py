@@ -76,7 +76,8 @@ class Selectors:
         if not _PLAIN.match(name):
             return None
         classes = [each for each in self._class_names.get(element, "").split() if _is_lasting(each)]
-        alone = [()] if name.isalpha() else []  # a lone heading may be that of the content on other pages
+        # Other elements that are alone here, such as a heading or div, may be those of the content on other pages.
+        alone = [()] if name in {"body", "nav", "header", "footer", "aside", "main", "article"} else []
         for names in (*alone, *((each,) for each in classes), *combinations(classes, 2)):
             if self._tags[name].intersection(*(self._classes[each] for each in names)) == {element}:
                 return ".".join((name, *names))

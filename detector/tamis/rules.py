@@ -77,7 +77,11 @@ class Rules:
             OSError: the file cannot be read.
             ValueError: the file is invalid; the message names the file, and the line or the rule.
         """
-        return cls.parse(Path(path).read_text("utf-8"), Path(path))
+        try:
+            text = Path(path).read_text("utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path}: not UTF-8: {error}") from error
+        return cls.parse(text, Path(path))
 
     @classmethod
     def parse(cls, text: str, path: Path) -> Self:

@@ -114,6 +114,12 @@ def test_links_of_one_text_are_one_part_and_menus_of_other_classes_parts_of_thei
     ]
 
 
+def test_an_element_that_has_its_name_alone_is_found_by_classes_or_its_place() -> None:
+    page = Page.parse("<body><article><h1>Storm</h1><div class=box><p>Order our newsletter.</p></div></article>")
+    selectors = [Selectors(page).selector_of(element) for element in range(page.n)]
+    assert selectors[2:] == ["body", "article", "article > h1", "div.box", "div.box > p"]
+
+
 def test_a_host_that_is_known_is_not_overwritten_and_one_of_a_new_server_begins_settled(
     hosts, redis_url: str, prefix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

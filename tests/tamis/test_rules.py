@@ -75,11 +75,12 @@ def test_rules_of_a_host_and_of_all_come_in_their_order() -> None:
         ("r.json", '[{"dorp": "p"}]', "must have keep or drop"),
         ("r.json", "3", "must be mappings"),
         ("r.toml", 'drop = "p"', "nothing else, not drop"),
+        ("r.toml", "# Caf\udce9", "byte 0xe9 in position 5"),
     ],
 )
 def test_an_invalid_file_is_an_error_with_its_name_and_position(
     tmp_path: Path, name: str, text: str, message: str
 ) -> None:
-    (tmp_path / name).write_text(text)
+    (tmp_path / name).write_text(text, "utf-8", "surrogateescape")
     with pytest.raises(ValueError, match=f"{name}: .*{message}"):
         tamis.Rules.read(tmp_path / name)

@@ -18,7 +18,10 @@ async function ask(what, body) {
     return found;
   } catch (error) { notice(`The server did not answer: ${error.message}`); return null; }
 }
-function go(number) { if (data.server && number >= 0 && number < data.pages) location.search = `?page=${number}`; }
+function go(number) {
+  if (data.server && number >= 0 && number < data.pages) location.search = `?page=${number}`;
+  else find("number").value = data.number + 1;
+}
 function showKeys(open) { find("keys").hidden = !open; find("help").setAttribute("aria-expanded", open); }
 const KEYS = {
   "[": () => go(data.number - 1), "]": () => go(data.number + 1), "?": () => showKeys(find("keys").hidden),

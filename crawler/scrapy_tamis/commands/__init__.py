@@ -12,6 +12,7 @@ import os
 import sys
 from concurrent.futures.process import BrokenProcessPool
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy_tamis.commands import clean, compare, dedup, evaluate, hosts, inspect, report, train, warc
@@ -37,6 +38,9 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code: 0, 1 when some input failed, 2 for wrong usage."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed, as by >&-
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  until the process ends
     parser = make_parser()
     if not (sys.argv[1:] if arguments is None else arguments):
         parser.print_help(sys.stderr)

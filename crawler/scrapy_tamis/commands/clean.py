@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from contextlib import contextmanager
@@ -9,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
+
+from w3lib.encoding import resolve_encoding
 
 from scrapy_tamis.commands.common import (
     FAILED,
@@ -39,7 +42,6 @@ from tamis.folders import page_files
 from tamis.processes import map_in_processes
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator, Sequence
 
     from scrapy_tamis.fetching import Document
@@ -102,13 +104,20 @@ def add_options(parser: CommandParser) -> None:
     comments: Any = {"choices": ("separate", "include", "drop"), "default": "separate"}
     add("--comments", "readers' comments: separate from the text (default), in it, or nowhere", **comments)
     add("--url URL", "address of the page, for a single FILE", type=page_address)
-    add("--encoding NAME", "charset of the pages (default: detected for each)")
+    add("--encoding NAME", "charset of the pages (default: detected for each)", type=_charset)
     add("--rules FILE", "rules for sites, in TOML or JSON")
     add_model_options(parser)
     add("-o --output OUT", "file; for several FILEs a folder, or with --format json a .jsonl file")
     add("-j --processes N", "number of processes (default: 1)", default=1)
     add("--site", "the FILEs are pages of one site: count what they repeat, then clean them")
     add("--site-file FILE", "file with the counts of a site; --site writes it")
+
+
+def _charset(value: str) -> str:
+    """Return the value of ``--encoding``, or refuse it."""
+    if resolve_encoding(value) is None:
+        raise argparse.ArgumentTypeError(f"no such charset: {value}")
+    return value
 
 
 class Source(NamedTuple):
@@ -198,7 +207,7 @@ def _count_site(sources: Sequence[Source], model: Model, options: argparse.Names
         return None
     if options.site and any(source.name == STANDARD_INPUT for source in sources):
         raise CommandError("--site reads each page twice: give files, not standard input")
-    with report_errors(f"--site-file {options.site_file}: "):
+    with report_errors("--site-file "):
         is_new = options.site_file is None or (options.site and not options.site_file.exists())
         site = Site(model=model) if is_new else Site.load(options.site_file, model=model)
         if options.site:

@@ -51,12 +51,16 @@ def warn(message: str) -> None:
 
 @contextmanager
 def report_errors(what: str = "") -> Iterator[None]:
-    """Turn errors of files and values into a :class:`CommandError` that begins with ``what``, or the name of a file."""
+    """Turn errors of files and values into a :class:`CommandError` that begins with ``what``.
+
+    The name of a file follows, unless ``what`` ends with a colon; an error of a value is to name its file itself.
+    """
     try:
         yield
     except (OSError, ValueError, RecursionError) as error:  # the last of JSON that is nested without end
         file = getattr(error, "filename", None)
-        raise CommandError(f"{what or (f'{file}: ' if file else '')}{reason(error)}") from error
+        where = f"{file}: " if file and not what.endswith(": ") else ""
+        raise CommandError(f"{what}{where}{reason(error)}") from error
 
 
 def page_address(value: str) -> str:
@@ -175,7 +179,7 @@ def load_model_option(options: argparse.Namespace) -> Model:
 
 def load_rules(path: Path | None) -> Rules:
     """Load the file of ``--rules``."""
-    with report_errors(f"--rules {path}: "):
+    with report_errors("--rules "):
         return Rules() if path is None else Rules.read(path)
 
 

@@ -80,7 +80,8 @@ def run(options: argparse.Namespace) -> int:
             has_browser = has_browser or bool(webbrowser.get())
         if options.terminal or not has_browser:
             return _print_tables(comparison)
-        comparison.results(0)
+        if len(documents) == 1:
+            comparison.results(0)
     except InputError as error:
         raise CommandError(f"{options.source}: {error}") from error
     try:

@@ -73,15 +73,18 @@ def add_options(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the file, or serve until interrupted."""
+    source = options.source
     try:
         with report_errors():
             inspector = _open_inspector(options)
             number = _page_number(inspector, options.page)
-            inspector.page(number)
+            if options.output is not None or len(inspector.documents) == 1:
+                source = inspector.documents.names[number]
+                inspector.page(number)
             for model in options.model:
                 load_model(model)
     except InputError as error:
-        raise CommandError(f"{options.source}: {error}") from error
+        raise CommandError(f"{source}: {error}") from error
     if options.output is not None:
         folders = [Path(given) for given in (options.source, options.site) if given is not None]
         inputs = [file for each in folders for file in (page_files(each) if each.is_dir() else [each])]
@@ -120,7 +123,7 @@ def _open_inspector(options: argparse.Namespace) -> Inspector:
 
     documents = Documents(options.source, options.url)
     replay = _open_replay(options, documents)
-    with report_errors("--rules: "):
+    with report_errors("--rules "):
         rules = None if options.rules is None else RulesFile(options.rules)
     pages = replay.pages if options.pages is None and isinstance(replay, CountedReplay) else options.pages or 0
     first = Trial(next(iter(options.model), None), pages=max(pages, 0), favor=options.favor, scope=options.scope)

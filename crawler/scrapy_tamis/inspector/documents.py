@@ -15,10 +15,12 @@ from scrapy_tamis.extras import missing_package
 from scrapy_tamis.fetching import Document, InputError, is_address, parse_readable, read_document, read_page
 from scrapy_tamis.storage.evidence import HashedPage
 from scrapy_tamis.storage.keys import site_of
+from tamis.cleaning import NOT_HTML
 from tamis.files import replacing, write_output
 from tamis.folders import SitePages, page_files
 from tamis.models import load_model
 from tamis.output.text import text_of_blocks
+from tamis.page.parsing import kind_of_data
 from tamis.rules import Rules
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class Documents:
         if not is_address(source) and ".warc" in Path(source).suffixes:
             archived = read_archived(source, url)
             self.names, self._open = [document.name for document in archived], archived.__getitem__
-        elif not is_address(source) and Path(source).is_dir():
+        elif source and not is_address(source) and Path(source).is_dir():
             site = SitePages.of_files(Path(source), page_files(Path(source)), url)
             self.names = list(site.names)
             self._open = lambda at: Document(site.names[at], site.urls[at], read_page(str(site.files[at])))
@@ -75,7 +77,10 @@ class Documents:
         """Read one page; :attr:`read` keeps the last few."""
         if not 0 <= number < len(self):
             raise InputError(f"there is no page {number + 1}")
-        return self._open(number)
+        document = self._open(number)
+        if (kind := kind_of_data(document.html)) is not None:
+            raise InputError(f"is {NOT_HTML[kind]}")
+        return document
 
 
 def read_archived(source: str, url: str | None) -> tuple[Document, ...]:

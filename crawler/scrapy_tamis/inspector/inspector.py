@@ -81,7 +81,7 @@ class Inspector:
         """Return the data of the inspector's script; without a server, with weights."""
         page, trial = self.page(number), self.first
         state = page.state(trial)
-        notices = []
+        notices = [hint] if (hint := page.cleaned(trial).hint) else []
         if page.too_large:
             notices.append(f"A crawl does not read this page: {page.too_large}.")
         if state["status"] == "fallback":

@@ -123,7 +123,12 @@ class _Handler(BaseHTTPRequestHandler):
                 elif self.command == "POST" and is_json:
                     answer = view.answer(what, number, body)
         except (ValueError, LookupError, TypeError, OSError, InputError) as error:
-            return HTTPStatus.BAD_REQUEST, {"error": str(error) or type(error).__name__}
+            said = str(error) or type(error).__name__
+            if what == "" and isinstance(error, InputError):  # the way to the other pages stays
+                data = {"server": True, "number": number, "pages": len(view.documents)}
+                name = "".join(view.documents.names[number : number + 1])
+                return HTTPStatus.BAD_REQUEST, render_document(data, title=name, view="unread", notice=said)
+            return HTTPStatus.BAD_REQUEST, {"error": said}
         if answer is None:
             return HTTPStatus.NOT_FOUND, {"error": "unknown request"}
         return HTTPStatus.OK, answer

@@ -199,6 +199,8 @@ def cross_validate(
         ValueError: the sources are too few, or a fold leaves no labels of both kinds.
     """
     fold_of = folds([*examples, *partial_examples], [site.name for site in sites], seed)
+    if len({fold_of[example.source] for example in examples}) < 2:
+        raise ValueError("gold pages of more sites are needed: a model is measured on other ones than it learns from")
     partial_pages = label_pages(label_gold_page, partial_examples, processes, progress, "page")
     by_fold, partial_by_fold = (
         [[example for example in some if fold_of[example.source] == fold] for fold in range(FOLDS)]

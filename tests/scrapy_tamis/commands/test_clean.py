@@ -253,6 +253,18 @@ def test_a_closed_pipe_ends_the_command_quietly(model, page):
         assert process.wait(240) == 1
 
 
+def test_closed_streams_fail_nothing(model, page, tmp_path):
+    out = tmp_path / "out.txt"
+    command = [sys.executable, "-c", PROGRAM, "clean", "--model", model, page, "-o", str(out)]
+    for closed in ("1", "2"):
+        shell = ["sh", "-c", f'exec "$@" {closed}>&-', "sh"]
+        for each in (command[:-2], command):
+            done = subprocess.run([*shell, *each], capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stderr) == (0, "")
+        assert out.read_text().startswith("Storm warning")
+        out.unlink()
+
+
 def test_segments_are_a_table_or_json(clean, page):
     head, *rows = clean("--format", "segments", page)[1].splitlines()
     assert head.split() == ["score", "what", "why", "chars", "section", "text"]

@@ -20,6 +20,7 @@ PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour unt
     "arguments",
     [
         *(["clean"], ["nonsense"], ["clean", "--format", "pdf", "x"], ["train", "x"], ["evaluate", "x"]),
+        ["clean", "--encoding", "klingon", "x"],
         *([name, "--url", "host.example/story", "x"] for name in ("clean", "inspect", "compare")),
     ],
 )
@@ -59,8 +60,9 @@ WRONG_USE = {
     "clean page.html --with metadata": "--with goes with --format json",
     "clean --site -": "reads each page twice",
     "clean --site-file absent page.html": "--site-file absent: no such file",
-    "clean --site-file page.html page.html": "not the counts of a site",
+    "clean --site-file page.html page.html": "tamis: --site-file page.html: not the counts of a site",
     "clean --rules absent page.html": "--rules absent: no such file",
+    "clean --rules page.html page.html": "tamis: --rules page.html: Invalid statement",
     "clean sites/full -o out.txt": "-o out.txt: several FILEs go into a folder, -o out/",
     "clean sites/full -o out.jsonl": "-o out.jsonl: add --format json",
     "dedup items.jsonl --resemblance 0.4": "--resemblance: from 0.5 to 1",
@@ -81,6 +83,8 @@ WRONG_USE = {
     "hosts -o hosts.txt": "-o and --sample go with --export",
     "hosts --import profile.json --ttl 99999999999": "--ttl from 1 to 3153600000",
     "inspect gone.html": "no such file",
+    "inspect object.json -o out.html": "object.json: is JSON, not HTML",
+    "inspect sites/blank -o out.html": "tamis: 0.html: is empty",
     "inspect www.example.org": "www.example.org: no such file or directory; an address begins with https://",
     "inspect page.html --site gone": "--site: neither a folder nor a WARC file",
     "inspect page.html --site sites/empty": "--site sites/empty: holds no HTML files",
@@ -115,11 +119,14 @@ def test_what_cannot_work_is_explained_and_nothing_is_written(line, message, tmp
     monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
     Path("sites", "full").mkdir(parents=True)
     Path("sites", "empty").mkdir()
+    Path("sites", "blank").mkdir()
+    Path("sites", "blank", "0.html").touch()
     for name in ("page.html", *(f"sites/full/{number}.html" for number in range(10))):
         Path(name).write_text(PAGE)
     rows = {"items": '{"url": "http://a.example/", "text": "x"}', "gold": '{"id": "7", "gold_text": "x", "fold": 2}'}
     for name, content in {**rows, "nothing": "", "list": "[]"}.items():
         Path(f"{name}.jsonl").write_text(content)
+    Path("object.json").write_text('{"price": 7}')
     files = set(tmp_path.rglob("*"))
     assert main(line.split()) == 2
     assert message in capsys.readouterr().err

@@ -166,6 +166,29 @@ def test_text_from_the_json_of_a_page_is_shown_without_sections(tab: Tab, tmp_pa
         expect(tab.locator(".running .cut")).to_have_text("Loading")
 
 
+def test_a_page_that_cannot_be_shown_leaves_the_way_to_the_others(tab: Tab, tmp_path: Path) -> None:
+    for name, content in {"1": "", "2": '{"price": 7}', "3": story(3)}.items():
+        (tmp_path / f"{name}.html").write_text(content, encoding="utf-8")
+    with inspected(tmp_path) as server:
+        tab.goto(server.url)
+        for name, said in (("1.html", "is empty"), ("2.html", "is JSON, not HTML")):
+            expect(tab.locator("#title")).to_have_text(name)
+            expect(tab.locator("#notice")).to_contain_text(said)
+            tab.click("#next")
+        expect(tab.locator("#title")).to_have_text("Story 3 of the harbour")
+        tab.fill("#number", "99")
+        tab.keyboard.press("Enter")
+        expect(tab.locator("#number")).to_have_value("3")
+
+
+def test_a_page_that_scripts_write_says_so(tab: Tab, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text("<div id=app></div><script src=app.js></script>", encoding="utf-8")
+    with inspected(file) as server:
+        opened(tab, server.url)
+        expect(tab.locator("#notice")).to_contain_text("render it in a browser first")
+
+
 def test_broken_foreign_and_empty_pages_are_shown(tab: Tab, tmp_path: Path) -> None:
     pages = {
         "empty": "<p>",

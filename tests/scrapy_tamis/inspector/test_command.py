@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+
 from scrapy_tamis.commands import main
 from tamis import load_model
 from tests.scrapy_tamis.inspector.browsing import story
@@ -52,6 +54,12 @@ def test_a_file_shows_the_site_the_model_and_the_ways_to_cut_that_were_asked_for
     shown = out.read_text(encoding="utf-8")
     assert f'"trial":{{"model":"{model}","threshold":null,"pages":3,"favor":"recall","scope":"page"}}' in shown
     assert "other.npz</option>" in shown
+
+
+def test_a_name_that_is_empty_is_not_that_of_the_folder_here(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("inspect", "compare"):
+        assert main([command, "", "--no-browser"]) == 2
+        assert "no such file or directory (its name is empty)" in capsys.readouterr().err
 
 
 def test_a_page_whose_name_is_no_text_is_shown(tmp_path: Path) -> None:

@@ -45,10 +45,10 @@ def test_bad_requests_get_a_reason(page_server: InspectorServer, what: str, body
 
 def test_a_page_that_does_not_exist_is_refused(site_server: InspectorServer) -> None:
     assert request(site_server.url, "?page=13")[0] == 200
-    for number, said in (("14", "no page 15"), ("9" * 5_000, "limit")):
+    for number, said in (("14", b"there is no page 15"), ("9" * 5_000, b"limit")):
         status, answer = request(site_server.url, f"?page={number}")
         assert status == 400
-        assert said in json.loads(answer)["error"]
+        assert said in answer
 
 
 def test_a_click_writes_a_rule_that_holds_from_then_on(site: Path, tmp_path: Path) -> None:

@@ -200,3 +200,13 @@ def test_it_loads_nothing_and_is_accessible(tab: Tab, tmp_path: Path) -> None:
     assert tab.locator("a[href^='javascript'], script, img").count() == 0
     assert "<script>alert(1)</script>" in (tab.locator("td.text").first.text_content() or "")
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_no_column_is_squeezed_in_a_narrow_window(tab: Tab, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(render_report(CrawlRecord([_page(1, status="fallback"), _page(2)])), encoding="utf-8")
+    tab.set_viewport_size({"width": 390, "height": 800})
+    tab.goto(file.as_uri())
+    heights = tab.evaluate("[...document.querySelectorAll('.wide td')].map(cell => cell.offsetHeight)")
+    assert 0 < max(heights) < 150  # a few lines, and not one of each word
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -143,6 +143,10 @@ def test_one_source_is_not_enough(data: Path):
     (site,) = (site for site in find_sites(data / "sites") if site.name == "docs")
     with pytest.raises(ValueError, match="two sources"):
         train_blocks([site])
+    examples = gold_examples([data / "gold" / "pages.jsonl"])
+    of_one = [example for example in examples if example.source == examples[0].source]
+    with pytest.raises(ValueError, match="gold pages of more sites are needed"):
+        train_blocks(find_sites(data / "sites"), of_one)
 
 
 def test_the_trained_model_cleans_pages_from_its_file(trained: Trained, data: Path, tmp_path: Path):
