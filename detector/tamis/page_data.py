@@ -59,9 +59,10 @@ def article_in_data(page: Page, visible_characters: int = 0) -> tuple[str, float
     article, best, min_characters = "", (0.0, 0), max(200, 2 * visible_characters)
     lists = [(name, texts) for name, texts in stated_lists(page) if name in _LISTS]
     listed = set(chain.from_iterable(texts for _, texts in lists))
-    left, values_left, title_words = _MAX_CHARACTERS, iter(range(500_000)), word_set(page.title)  # of all documents
+    left, title_words = _MAX_CHARACTERS, word_set(page.title)
+    titles_left, values_left = iter(range(500_000)), iter(range(1_000_000))  # of all documents
     for document in _documents(page):
-        titled = [thing for _, thing in _walk(document, values_left, title_words) if _has_title(thing, title_words)]
+        titled = [thing for _, thing in _walk(document, titles_left, title_words) if _has_title(thing, title_words)]
         for thing in (document, *titled):
             title, texts = _title_and_texts(thing, values_left)
             texts = [text for text in texts if text not in listed]

@@ -97,6 +97,12 @@ def test_an_article_from_data_is_trusted_by_its_length_and_if_the_page_states_th
     assert 0 < short.confidence < 0.35 < long.confidence < 0.7 < stated.confidence < 0.9
 
 
+def test_an_article_in_data_is_found_beside_many_numbers() -> None:
+    data = {"text": "The harbour is closed until the storm has gone by. " * 20, "winds": [0] * 500_000}
+    cleaned = clean(f"<div id=app></div><script type=application/json>{json.dumps(data)}</script>")
+    assert cleaned.text.startswith("The harbour is closed")
+
+
 def test_what_is_not_html_comes_with_what_it_is_and_advice() -> None:
     assert clean(PDF).hint == "a binary file such as a PDF or picture, not HTML: use a tool for its format"
     assert clean('{"html": "<p>Winds"}').hint == "JSON, not HTML: clean the HTML in its fields"
