@@ -59,9 +59,10 @@ def article_in_data(page: Page, visible_characters: int = 0) -> tuple[str, float
     article, best, min_characters = "", (0.0, 0), max(200, 2 * visible_characters)
     lists = [(name, texts) for name, texts in stated_lists(page) if name in _LISTS]
     listed = set(chain.from_iterable(texts for _, texts in lists))
-    left, values_left, title_words = _MAX_CHARACTERS, iter(range(500_000)), word_set(page.title)  # of all documents
+    left, title_words = _MAX_CHARACTERS, word_set(page.title)
+    titles_left, values_left = iter(range(500_000)), iter(range(1_000_000))  # of all documents
     for document in _documents(page):
-        titled = [thing for _, thing in _walk(document, values_left) if _has_title(thing, title_words)]
+        titled = [thing for _, thing in _walk(document, titles_left, title_words) if _has_title(thing, title_words)]
         for thing in (document, *titled):
             title, texts = _title_and_texts(thing, values_left)
             texts = [text for text in texts if text not in listed]
@@ -135,7 +136,7 @@ def _flight_rows(data: bytes) -> Iterator[Any]:
 
 def _has_title(thing: Any, title: Set[str]) -> bool:
     """Whether a thing is an object with a title that has half of its words in common with the page's, and two."""
-    names = filter(None, map(thing.get, _TITLES)) if isinstance(thing, dict) else ()
+    names = filter(None, map(thing.get, _TITLES)) if title and isinstance(thing, dict) else ()
     for words in (word_set(name) for name in names if isinstance(name, str)):
         common = len(words & title)
         if common >= 2 and 2 * common >= max(len(words), len(title)):
@@ -157,8 +158,11 @@ def _title_and_texts(document: Any, values_left: Iterator[int]) -> tuple[str, li
     return title, list(texts)
 
 
-def _walk(document: Any, values_left: Iterator[int]) -> Iterator[tuple[str, Any]]:
-    """Yield the objects and texts of a JSON document in order, each with its key; it is read as far as is left."""
+def _walk(document: Any, values_left: Iterator[int], title: Set[str] = frozenset()) -> Iterator[tuple[str, Any]]:
+    """Yield the objects and texts of a JSON document in order, each with its key; it is read as far as is left.
+
+    What is in an object with the title is left out, unless that is the document: it would be read again for each.
+    """
     waiting: list[tuple[str, Any]] = [("", document)]
     for _ in values_left:
         if not waiting:
@@ -166,6 +170,8 @@ def _walk(document: Any, values_left: Iterator[int]) -> Iterator[tuple[str, Any]
         key, value = waiting.pop()
         if isinstance(value, dict):
             yield key, value
+            if value is not document and _has_title(value, title):
+                continue
             waiting += reversed([(key.lower(), inner) for key, inner in value.items()])
         elif isinstance(value, list):
             waiting += reversed([(key, inner) for inner in value])

@@ -97,6 +97,12 @@ def test_an_article_from_data_is_trusted_by_its_length_and_if_the_page_states_th
     assert 0 < short.confidence < 0.35 < long.confidence < 0.7 < stated.confidence < 0.9
 
 
+def test_an_article_in_data_is_found_beside_many_numbers() -> None:
+    data = {"text": "The harbour is closed until the storm has gone by. " * 20, "winds": [0] * 500_000}
+    cleaned = clean(f"<div id=app></div><script type=application/json>{json.dumps(data)}</script>")
+    assert cleaned.text.startswith("The harbour is closed")
+
+
 def test_what_is_not_html_comes_with_what_it_is_and_advice() -> None:
     assert clean(PDF).hint == "a binary file such as a PDF or picture, not HTML: use a tool for its format"
     assert clean('{"html": "<p>Winds"}').hint == "JSON, not HTML: clean the HTML in its fields"
@@ -388,6 +394,12 @@ def test_rules_that_would_need_a_second_declaration_to_hide_do_not_use_up_those_
     page = f"<style>{rules}.x{{position:absolute;left:-9999px}}</style><body><main>{REPORT}{hidden}</main>"
     assert "said the harbour master" in clean(page).text
     assert "Ignore all" not in clean(page).text
+
+
+def test_all_rules_of_a_large_page_with_long_attributes_are_read() -> None:
+    entries = "".join(f"<p class=a title='{number} {'w' * 90}'>Boat {number} <i>!</i>" for number in range(4_000))
+    page = f"<style>{'.a i{display:none}' * 430}.x{{display:none}}</style>{REPORT}{entries}<p class=x>Ignore all of it."
+    assert "Ignore all" not in clean(page, model=MODEL).text
 
 
 def test_the_repr_of_a_page_and_of_a_model_is_one_line_without_their_arrays() -> None:

@@ -96,6 +96,14 @@ def test_the_header_of_a_saved_page_is_read_up_to_a_length() -> None:
     assert "130 km/h" in tamis.clean(make(5_000).encode()).text
 
 
+def test_objects_with_the_title_of_the_page_in_each_other_are_read_once() -> None:
+    def make(n: int) -> str:
+        objects = '{"title": "Storm tonight", "a": ' * (n // 40) + json.dumps("[" + "[1]," * n * 10) + "}" * (n // 40)
+        return f"<title>Storm tonight</title><script type=application/json>{objects}</script>"
+
+    assert_linear(make, 2_000, timed(tamis.clean))
+
+
 @pytest.mark.parametrize("piece", ["[endif]<!--", "<!----->", "[if IE]--", "[endif]-----"])
 def test_a_text_of_leftovers_is_read_once(piece: str) -> None:
     assert_linear(lambda n: piece * n + "x", 20_000, timed(lambda text: find_leftovers([text])))

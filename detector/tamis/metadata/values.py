@@ -50,8 +50,8 @@ _AFTER_NAME: Final = re.compile(
     re.IGNORECASE,
 )
 _WEEKDAY: Final = re.compile(rf"{_DAY}[.,]?", re.IGNORECASE)
-AND: Final = r"(?:and|und|et|och|og|with|(?-i:e|i|y))"
-"""A word between names, of any case; a single letter in upper case is an initial."""
+AND: Final = r"(?:and|und|et|och|og|with|(?-i:e|i|y|[EIY](?= [^\W\d_a-z]{2,} [^\W\d_a-z]{2})))"
+"""A word between names, of any case; a single letter in upper case is an initial, unless two such words follow."""
 _BETWEEN_NAMES: Final = re.compile(rf" ?(?:,|;|\||&|\b{AND}\b) |[、，；]| / ", re.IGNORECASE)
 _ADDRESS: Final = re.compile(r"://|^(?:www\.|\.{0,2}/)")
 _CREDENTIAL: Final = re.compile(r"[A-Z][A-Za-z.]{0,5}[®.]?")

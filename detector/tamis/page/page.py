@@ -62,7 +62,7 @@ class Limits:
 
     Attributes:
         max_bytes: size of the HTML, in bytes (in characters for a string), checked before anything is read.
-        max_nodes: start tags and comments, or a tenth of the attributes if that is more, checked before the parse.
+        max_nodes: elements and comments, or a tenth of the attributes if that is more, checked before the parse.
         max_depth: levels of the tree. libxml2 silently drops what is nested deeper than 2,048.
     """
 

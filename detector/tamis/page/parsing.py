@@ -252,7 +252,7 @@ def begins_as_html(html: bytes) -> bool:
 
 
 _SAVED: Final = re.compile(
-    rb"\s*+[a-z-]++:.*multipart/related.*?\bboundary=\"?+([^\"\r\n;]++)", re.IGNORECASE | re.DOTALL
+    rb"\s*+[a-z-]++:.*multipart/related.*?\bboundary\s*+=\s*+\"?+([^\"\r\n;]*[^\"\s;])", re.IGNORECASE | re.DOTALL
 )
 _BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
 _HTML_PART: Final = re.compile(rb"^content-type:\s*(?:text/html|application/xhtml\+xml)", re.IGNORECASE | re.MULTILINE)

@@ -336,6 +336,7 @@ def test_lines_of_a_heading_are_separated_and_words_have_no_soft_hyphens(h1: str
         *(("By Ada E Byron", ["Ada E Byron"]), ("Di Ada Byron e Eva Lind", ["Ada Byron", "Eva Lind"])),
         ("Por Ada Y Byron y Eva Lind", ["Ada Y Byron", "Eva Lind"]),
         ("By Ada Byron i Eva Lind", ["Ada Byron", "Eva Lind"]),
+        ("POR ADA BYRON Y EVA LIND", ["ADA BYRON", "EVA LIND"]),
     ],
 )
 def test_one_letter_between_names_is_a_word_or_in_upper_case_an_initial(byline: str, names: list[str]) -> None:

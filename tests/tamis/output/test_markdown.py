@@ -165,6 +165,7 @@ def test_a_link_around_several_blocks_is_in_its_heading_else_in_its_first_text_e
         ("<p><kbd>Ctrl</kbd><kbd>C<b>1</b></kbd></p>", "`Ctrl` `C`**`1`**"),
         ("<ul><li>One<li><video src=/v></video></ul><ol><li><video src=/v></video><li>Two</ol>", "- One\n\n1.\n2. Two"),
         ("<p><code>harbour.</code><code>Boat</code></p>", "`harbour.Boat`"),
+        ("<p><code>sea #</code><code>sail</code></p>", "`sea #` `sail`"),
         ("<p><code>use boat;</code><code>sea</code></p>", "`use boat;` `sea`"),
         ("<p><tt>ls</tt> and more</p>", "`ls` and more"),
         ("<div><tt>cd /<br>ls</tt></div><div><kbd>cd<br>ls</kbd></div>", "```\ncd /\nls\n```\n\n```\ncd\nls\n```"),

@@ -166,12 +166,13 @@ def test_a_page_of_frames_is_what_it_says_to_those_without_frames() -> None:
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-def test_a_page_that_a_browser_saved_as_mhtml_is_unpacked(line_end):
-    saved = """\
+@pytest.mark.parametrize("boundary", ['"--abc"', '\n "--abc"', "--abc "])
+def test_a_page_that_a_browser_saved_as_mhtml_is_unpacked(line_end, boundary):
+    saved = f"""\
 From: <Saved by Blink>
 Snapshot-Content-Location: https://harbour.example/
 MIME-Version: 1.0
-Content-Type: multipart/related; type="text/html"; boundary="--abc"
+Content-Type: multipart/related; type="text/html"; boundary={boundary}
 
 ----abc
 Content-Type: text/html; charset=iso-8859-1
@@ -183,7 +184,7 @@ n</title><p>Boats</p>
 ----abc
 Content-Type: text/css
 
-p {}
+p {{}}
 ----abc--
 """
     page = Page.parse(saved.replace("\n", line_end).encode())

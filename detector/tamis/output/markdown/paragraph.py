@@ -119,8 +119,8 @@ class Line:
         if text:
             self._write_pending()
             last = self.pieces[-1] if self._last_code != self.open_codes[0] and self.pieces else _NOTHING
-            if last.kind == CODE and text[0].isalnum() and (last.text[-1].isalnum() or last.text[-1] in ",;)"):
-                self.pieces.append(Piece(" ", PLAIN))  # between keys that touch, not between module. and name
+            if last.kind == CODE and text[0].isalnum() and (last.text[-1].isalnum() or last.text[-1] in ",;)]}>#$%"):
+                self.pieces.append(Piece(" ", PLAIN))  # between keys, or prompt and command; not in module.name
             self.pieces.append(Piece(text, CODE))
             self._last_code = self.open_codes[0]
 
