@@ -122,6 +122,10 @@ class Tamis(Component):
             )
             self._warned.add(doing)
 
+    def log_failure(self, url: str | None, error: PageFailedError) -> None:
+        """Name a page that processes die of, or hang on; it may have no item."""
+        self._logger.error("%s has no text: %s", loggable(url), error)
+
     def links_of(self, response: Response) -> list[str] | None:
         """Return where the links of a page lead, as they are written, if it was read to be counted."""
         hashed = self.sources.of(response).hashed
@@ -137,9 +141,9 @@ class Tamis(Component):
         """
         url, hashed, evidence = source.url, source.hashed, source.evidence
         is_new = not source.html  # else the middleware has read it, or found it too large
+        if source.failure is not None:
+            return self.cleaner.without_text(url, source.failure.status)
         try:
-            if source.failure is not None:
-                raise source.failure
             if is_new and self.counts is not None and url is not None and source.site and not kind_of_data(html):
                 with suppress(PageTooLarge):
                     hashed = await self.cleaner.read(html, url)
@@ -149,7 +153,7 @@ class Tamis(Component):
             rules = source.options.rules_of(self.config.rules, url)
             cleaned = await self.cleaner.clean(html, url, hashed, evidence, source.options.model, rules)
         except PageFailedError as error:
-            self.warn_once(error, "%s has no text: %s", loggable(url), error, level=logging.ERROR)
+            self.log_failure(url, error)
             return self.cleaner.without_text(url, error.status)
         if url is not None and cleaned.status in _WITH_TEXT and self._repeated_texts.is_repeated(url, cleaned.text):
             cleaned.values["status"] = "repeated"

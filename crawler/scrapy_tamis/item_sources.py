@@ -21,6 +21,7 @@ from tamis.rules import Rules
 if TYPE_CHECKING:
     from scrapy.http import Request, Response
 
+    from scrapy_tamis.pool import PageFailedError
     from scrapy_tamis.storage.evidence import HashedUnits, SiteEvidence
     from tamis.rules import Rule
 
@@ -123,7 +124,7 @@ class ItemSource:
     html: tuple[str | bytes, ...] = ()
     hashed: HashedUnits | None = None
     evidence: SiteEvidence | None = None
-    failure: Exception | None = None
+    failure: PageFailedError | None = None
 
     def is_of(self, html: str | bytes) -> bool:
         """Whether an item's HTML is the whole page, unchanged."""

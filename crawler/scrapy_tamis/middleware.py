@@ -67,6 +67,7 @@ class CountNodes(Component):
             tamis.count(stats.PAGES_TOO_LARGE)
             return
         except PageFailedError as error:
+            tamis.log_failure(source.url, error)
             source.failure = error
             tamis.count(stats.PAGES_FAILED)
             return

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy_tamis.commands import clean, compare, dedup, evaluate, hosts, inspect, report, train, warc
 from scrapy_tamis.commands.common import FAILED, INTERRUPTED, USAGE, CommandError, CommandParser, warn
 from scrapy_tamis.extras import missing_package
+from scrapy_tamis.fetching import reason
 from tamis import __version__, core, load_model
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code: 0, 1 when some input failed, 2 for wrong usage."""
-    for name in ("stdout", "stderr"):
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed, as by >&-
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  until the process ends
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  until the process ends
     parser = make_parser()
     if not (sys.argv[1:] if arguments is None else arguments):
         parser.print_help(sys.stderr)
@@ -54,8 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CommandError, ModuleNotFoundError) as error:
         warn(missing_package(error) if isinstance(error, ModuleNotFoundError) else str(error))
         return USAGE
-    except BrokenPipeError:
-        # The reader has gone, as with "| head". What is left to flush at exit goes nowhere, quietly.
+    except OSError as error:
+        # Of standard output: the reader has gone, as with "| head", or a disk is full. What is left to flush at exit
+        # goes nowhere, quietly.
+        if not isinstance(error, BrokenPipeError):
+            warn(f"{error.filename or 'standard output'}: {reason(error)}")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except BrokenProcessPool:

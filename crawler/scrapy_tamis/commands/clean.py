@@ -310,7 +310,7 @@ def _is_folder(options: argparse.Namespace, sources: Sequence[Source]) -> bool:
     if options.output.endswith("/") or path.is_dir():
         return True
     has_many = len(options.files) > 1 or len(sources) > 1 or Path(options.files[0]).is_dir()
-    if not has_many or options.output.endswith(_ONE_FILE_SUFFIXES):
+    if not has_many or path.exists() or options.output.endswith(_ONE_FILE_SUFFIXES):
         if has_many and options.format != "json":
             raise CommandError(f"-o {path}: add --format json, or name a folder")
         if not path.parent.is_dir():

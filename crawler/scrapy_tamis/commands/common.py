@@ -57,6 +57,8 @@ def report_errors(what: str = "") -> Iterator[None]:
     """
     try:
         yield
+    except BrokenPipeError:  # the reader of a pipe has enough
+        raise
     except (OSError, ValueError, RecursionError) as error:  # the last of JSON that is nested without end
         file = getattr(error, "filename", None)
         where = f"{file}: " if file and not what.endswith(": ") else ""

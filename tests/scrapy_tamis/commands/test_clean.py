@@ -263,6 +263,8 @@ def test_closed_streams_fail_nothing(model, page, tmp_path):
             assert (done.returncode, done.stderr) == (0, "")
         assert out.read_text().startswith("Storm warning")
         out.unlink()
+    shell = ["sh", "-c", 'exec "$@" 0<&-', "sh", *command[:4], "-"]
+    assert subprocess.run(shell, capture_output=True, text=True, check=False).stderr == "tamis: -: is empty\n"
 
 
 def test_segments_are_a_table_or_json(clean, page):

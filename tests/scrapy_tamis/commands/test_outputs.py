@@ -72,11 +72,36 @@ def test_a_dash_is_standard_output(line, folder, capsys):
     assert set(folder.iterdir()) == before
 
 
+def run(line, **streams):
+    """Run a command in a process of its own."""
+    command = [sys.executable, "-c", "import sys; from scrapy_tamis.commands import main; sys.exit(main(sys.argv[1:]))"]
+    return subprocess.run([*command, *line.split()], stderr=subprocess.PIPE, text=True, check=False, **streams)
+
+
 def test_standard_output_may_be_named_as_a_file(folder):
-    program = "import sys; from scrapy_tamis.commands import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", program, "dedup", "items.jsonl", "-o", "/dev/stdout"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run("dedup items.jsonl -o /dev/stdout", stdout=subprocess.PIPE)
     assert json.loads(done.stdout)["url"] == ITEM["url"], done.stderr
+    done = run("clean page.html page.html --format json -o /dev/stdout", stdout=subprocess.PIPE)
+    assert len(done.stdout.splitlines()) == 2, done.stderr
+
+
+@pytest.mark.parametrize("line", ["report items.jsonl -o -", "inspect page.html -o -", "dedup items.jsonl"])
+def test_a_full_disk_behind_standard_output_is_said_in_words(line, folder):
+    with Path("/dev/full").open("wb") as full:
+        done = run(line, stdout=full)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "tamis: standard output: no space left on device"
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdout"])
+def test_a_reader_that_has_enough_ends_a_command_quietly(name, folder):
+    Path("items.jsonl").write_text(f"{json.dumps(ITEM)}\n" * 1_000)
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as pipe:
+        done = run(f"dedup items.jsonl -o {name}", stdout=pipe)
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_half_a_character_of_json_is_still_json(folder):
