@@ -214,7 +214,7 @@ def test_a_shard_without_a_host_says_so(caplog):
 
 
 def test_an_argument_that_the_spider_does_not_have_is_warned_of(caplog):
-    SiteSpider(url="https://example.org/", page="20", _job="scrapyd's")
+    SiteSpider(url="https://example.org/", page="20", name="mine", _job="scrapyd's")
     (record,) = caplog.records
     assert record.getMessage() == "This spider has no argument -a page"
 

@@ -91,7 +91,7 @@ class SiteSpider(Spider):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if unknown := [name for name in kwargs if not name.startswith("_")]:  # scrapyd gives _job
+        if unknown := [name for name in kwargs if name != "name" and not name.startswith("_")]:  # scrapyd gives _job
             self.logger.warning("This spider has no argument -a %s", ", -a ".join(unknown))
         self.state = {}  # replaced by Scrapy with that of an earlier run, where JOBDIR is set
         self._pages = parse_int("pages", pages)
