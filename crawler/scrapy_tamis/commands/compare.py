@@ -74,14 +74,14 @@ def run(options: argparse.Namespace) -> int:
             warn(f"not compared with {name}, which fails: {error}")
         with report_errors(f"--votes {options.votes}: "):
             votes = LinesFile(options.votes, "page", "vote")
+        if len(documents) == 1:
+            documents.read(0)
         comparison = Comparison(documents, extractors, votes, options.blind)
         has_browser = options.no_browser  # it is the user's business then
         with suppress(webbrowser.Error):
             has_browser = has_browser or bool(webbrowser.get())
         if options.terminal or not has_browser:
             return _print_tables(comparison)
-        if len(documents) == 1:
-            comparison.results(0)
     except InputError as error:
         raise CommandError(f"{options.source}: {error}") from error
     try:

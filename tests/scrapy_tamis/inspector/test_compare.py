@@ -86,7 +86,7 @@ def test_the_terminal_has_a_table_for_each_page_that_can_be_read(
     assert "empty.html: is empty" in err
     assert re.search(r"all pages\n +words +only here +ms\ntamis +[\d,]+ +\d+ +[\d.]+\ntrafilatura ", out)
     assert all(name in err for name in missing_peers())
-    assert main(["compare", str(site / "none"), "--terminal"]) == 1
+    assert main(["compare", str(site / "none"), "--terminal"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert "none: no such file or directory" in err
