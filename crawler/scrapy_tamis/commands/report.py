@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scrapy_tamis.commands.common import (
     CommandError,
@@ -34,15 +34,17 @@ requests, errors, speed over time and the template of each host.
 examples:
   tamis report items.jsonl
   tamis report items.jsonl --state-dir my-project/.scrapy/tamis -o report.html
-  tamis report items.jsonl --redis-url redis://localhost:6379/0
+  tamis report items.jsonl --redis-url redis://localhost:6379/0 -o report.html
 """
+
+_OUTPUT: Final = Path("report.html")
 
 
 def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add = parser.add
     add("sources FILE", "items, also compressed (.gz), or folder of the private server", nargs="*", type=Path)
-    add("-o --output OUT", "file to write (default: %(default)s)", type=Path, default=Path("report.html"))
+    add("-o --output OUT", f"file to write (default: {_OUTPUT}, unless there is one)", type=Path)
     add_server_options(parser)
 
 
@@ -55,6 +57,9 @@ def run(options: argparse.Namespace) -> int:
     files = [source for source in options.sources if not source.is_dir()]
     if not files:
         raise CommandError("nothing to report: give the items of a crawl; `tamis hosts` shows its hosts")
+    if options.output is None and _OUTPUT.exists():  # perhaps that of TAMIS_REPORT
+        raise CommandError(f"there is a {_OUTPUT} already: -o {_OUTPUT} replaces it")
+    output = options.output or _OUTPUT
     record = CrawlRecord(title=f"Crawl of {files[0].stem}")
     for file in files:
         _read_source(record, file)
@@ -71,8 +76,8 @@ def run(options: argparse.Namespace) -> int:
         warn(f"without what was counted of the hosts: {error}")
     if not record.pages:
         raise CommandError("nothing to report: no items of Tamis there")
-    write_output(options.output, render_report(record), options.sources)
-    warn(f"wrote {options.output}")
+    write_output(output, render_report(record), options.sources)
+    warn(f"wrote {output}")
     return 0
 
 

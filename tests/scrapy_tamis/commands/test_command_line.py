@@ -219,4 +219,4 @@ def test_reports_and_the_inspector_go_on_without_a_server_of_the_project_that_do
     said = capsys.readouterr().err
     assert "without what was counted of the hosts: Redis: " in said
     assert "without the counts of a crawl: Redis: " in said
-    assert main(["report", "items.jsonl", "--redis-url", f"unix://{tmp_path}/absent.sock"]) == 2
+    assert main(["report", "items.jsonl", "-o", "again.html", "--redis-url", f"unix://{tmp_path}/absent.sock"]) == 2

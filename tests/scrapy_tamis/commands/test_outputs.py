@@ -55,6 +55,15 @@ def test_what_is_read_is_not_overwritten(line, folder, capsys):
     assert before == {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
+def test_a_report_that_is_there_is_replaced_only_where_it_is_named(folder, capsys):
+    Path("report.html").write_text("of a crawl")
+    assert main(["report", "items.jsonl"]) == 2
+    assert capsys.readouterr().err == "tamis: there is a report.html already: -o report.html replaces it\n"
+    assert Path("report.html").read_text() == "of a crawl"
+    assert main(["report", "items.jsonl", "-o", "report.html"]) == 0
+    assert "of a crawl" not in Path("report.html").read_text()
+
+
 @pytest.mark.parametrize("command", ["report", "dedup", "clean --format json"])
 def test_an_output_is_compressed_where_its_name_says_so(command, folder):
     source = "page.html" if "clean" in command else "items.jsonl"
