@@ -5,7 +5,9 @@ From the web a page is fetched politely: robots.txt, limits of size and time.
 
 from __future__ import annotations
 
+import gzip
 import http.client
+import io
 import json
 import re
 import sys
@@ -168,7 +170,7 @@ def fetch(url: str, *, obey_robots: bool = True) -> Document:
     except urllib.error.HTTPError as error:
         error.close()
         raise InputError(f"could not be fetched: {error}") from error
-    except (OSError, ValueError, http.client.HTTPException, zlib.error) as error:
+    except (OSError, EOFError, ValueError, http.client.HTTPException, zlib.error) as error:
         cause = getattr(error, "reason", error)
         raise InputError(f"could not be fetched: {reason(cause) if isinstance(cause, OSError) else cause}") from error
     if len(fetched.html) > _MAX_BYTES:
@@ -184,7 +186,7 @@ def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int) -> Do
         if response.length and len(body) <= max_bytes:
             raise http.client.IncompleteRead(body, response.length)
         if response.headers.get("Content-Encoding") == "gzip":  # some servers send it unasked
-            body = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(body, max_bytes + 1)
+            body = gzip.GzipFile(fileobj=io.BytesIO(body)).read(max_bytes + 1)
         encoding = http_content_type_encoding(response.headers.get("Content-Type"))
         return Document(response.geturl(), response.geturl(), body, encoding)
 

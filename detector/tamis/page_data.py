@@ -62,7 +62,8 @@ def article_in_data(page: Page, visible_characters: int = 0) -> tuple[str, float
     left, title_words = _MAX_CHARACTERS, word_set(page.title)
     titles_left, values_left = iter(range(500_000)), iter(range(1_000_000))  # of all documents
     for document in _documents(page):
-        titled = [thing for _, thing in _walk(document, titles_left, title_words) if _has_title(thing, title_words)]
+        inside = (thing for _, thing in _walk(document, titles_left, title_words) if thing is not document)
+        titled = [thing for thing in inside if _has_title(thing, title_words)]
         for thing in (document, *titled):
             title, texts = _title_and_texts(thing, values_left)
             texts = [text for text in texts if text not in listed]
@@ -71,9 +72,9 @@ def article_in_data(page: Page, visible_characters: int = 0) -> tuple[str, float
                 break
             characters = sum(len(TAG.sub("", text)) for text in texts)
             is_body = isinstance(thing, dict) and bool(thing.get("articleBody"))
-            rank = _BODY if is_body else _OTHER if thing is document else _TITLED
-            least = max(min_characters, _MIN_TITLED) if rank == _TITLED else min_characters
-            if characters > least and (rank, characters) > best:
+            is_titled = thing is not document and characters >= _MIN_TITLED  # a document holds more than its article
+            rank = _BODY if is_body else _TITLED if is_titled else _OTHER
+            if characters > min_characters and (rank, characters) > best:
                 best = rank, characters
                 heading = f"<h1>{escape(title)}</h1>" if title else ""
                 article = heading + "".join(map(_division, texts))

@@ -3,6 +3,7 @@
 import gzip
 import socket
 import threading
+from contextlib import contextmanager
 
 import pytest
 
@@ -86,35 +87,50 @@ def test_a_page_that_is_compressed_unasked_is_read(clean, web):
     assert "The ferries stay" in clean("/packed")[1]
 
 
-def test_a_page_that_breaks_off_is_refused():
-    def break_off(server):
-        with server.accept()[0] as connection:
-            connection.recv(1_000)
-            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n" + STORY)
+def test_a_page_in_two_members_of_gzip_is_read_whole_and_one_that_breaks_off_is_refused(clean, web):
+    half = len(STORY) // 2
+    packed = gzip.compress(STORY[:half]) + gzip.compress(STORY[half:])
+    web.add("/packed", packed, Content_Encoding="gzip")
+    assert "in port until Sunday" in clean("/packed")[1]
+    web.add("/packed", packed[:-20], Content_Encoding="gzip")
+    assert "could not be fetched: Compressed file ended" in clean("/packed")[2]
 
+
+@contextmanager
+def answering(answer):
+    """A server that answers one connection by a function of it; the address of its page."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        breaking = threading.Thread(target=break_off, args=[server])
-        breaking.start()
-        with pytest.raises(fetching.InputError, match="more expected"):
-            fetching.fetch(f"http://127.0.0.1:{server.getsockname()[1]}/", obey_robots=False)
-        breaking.join()
+
+        def accept():
+            with server.accept()[0] as connection:
+                answer(connection)
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/"
+        thread.join()
+
+
+def test_a_page_that_breaks_off_is_refused():
+    def break_off(connection):
+        connection.recv(1_000)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n" + STORY)
+
+    with answering(break_off) as url, pytest.raises(fetching.InputError, match="more expected"):
+        fetching.fetch(url, obey_robots=False)
 
 
 def test_a_server_that_sends_a_byte_now_and_then_is_given_up(monkeypatch):
     monkeypatch.setattr(fetching, "_TIMEOUT_S", 0.5)
     is_over = threading.Event()
 
-    def drip(server):
-        with server.accept()[0] as connection:
-            connection.sendall(b"HTTP/1.1 200 OK\r\nX-Long: ")
-            for _ in range(600):
-                if not is_over.wait(0.05):
-                    connection.sendall(b"x")
+    def drip(connection):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nX-Long: ")
+        for _ in range(600):
+            if not is_over.wait(0.05):
+                connection.sendall(b"x")
 
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        dripping = threading.Thread(target=drip, args=[server])
-        dripping.start()
+    with answering(drip) as url:
         with pytest.raises(fetching.InputError, match="did not answer in time"):
-            fetching.fetch(f"http://127.0.0.1:{server.getsockname()[1]}/", obey_robots=False)
+            fetching.fetch(url, obey_robots=False)
         is_over.set()
-        dripping.join()
