@@ -109,7 +109,7 @@ class _Matcher(NamedTuple):
         page = self.page
         if isinstance(tree, parser.Class | parser.Hash):
             name = tree.class_name if isinstance(tree, parser.Class) else tree.id
-            found = _with_word(page, "class" if isinstance(tree, parser.Class) else "id", name)
+            found = _with_word(page, "class" if isinstance(tree, parser.Class) else "id", name, False)
             return everything(page) if self.in_any_state and not np.count_nonzero(found) else found
         if isinstance(tree, parser.Function):
             return _nth(page, tree)
@@ -143,18 +143,18 @@ def _named(page: Page, name: str) -> Flags:
 
 
 @cached_on_page
-def _with_word(page: Page, attribute: str, word: str) -> Flags:
-    """bool[n], elements with a word in their attributes of a name."""
+def _with_word(page: Page, attribute: str, word: str, any_case: bool) -> Flags:
+    """bool[n], elements with a word in their attributes of a name, in any ASCII case or as it is."""
     table = page.attributes
-    return as_mask(page, core.elements_with_word(table.arrays, table.names.get(attribute, -1), word))
+    return as_mask(page, core.elements_with_word(table.arrays, table.names.get(attribute, -1), word, any_case))
 
 
 def _with_attribute(page: Page, tree: parser.Attrib) -> Flags:
     if tree.value is None:
         return as_mask(page, page.attributes.elements_having(tree.attrib.lower()))
     wanted, is_any_case = tree.value.value or "", getattr(tree, "flag", None) == "i"  # from cssselect 1.6 on
-    if tree.operator == "~=" and not is_any_case:
-        return _with_word(page, tree.attrib.lower(), wanted)
+    if tree.operator == "~=":
+        return _with_word(page, tree.attrib.lower(), wanted, is_any_case)
     values = page.attributes.first_index_by_value(tree.attrib.lower())
     if (compare := _OPERATORS.get(tree.operator)) is None:
         raise NotImplementedError(tree.operator)

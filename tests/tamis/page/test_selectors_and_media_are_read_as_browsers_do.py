@@ -56,6 +56,13 @@ def test_what_no_element_is_yet_or_nobody_evaluates_matches_nothing(selector):
     assert parsed is None or not select(page, parsed, among=every(page)).any()
 
 
+def test_a_word_is_found_in_any_case_where_the_selector_says_so():
+    page = Page.parse('<p class="Boat sea">a</p><p class="boats">b</p><p class="quay BOAT">c</p>')
+    assert [page.elements[each].text for each in matched(page, "[class~=BOAT]")] == ["c"]
+    parsed = parse_selector("[class~=boat i]")  # cssselect reads this from 1.6 on
+    assert parsed is None or [page.elements[each].text for each in matched(page, "[class~=boat i]")] == ["a", "c"]
+
+
 def test_in_any_state_an_element_may_have_another_class_but_no_other_name():
     page = Page.parse("<div class=a><p class=b>c</p></div>")
     tags = {

@@ -1,5 +1,6 @@
 /* Evaluates all predicates on the values of attributes in one scan: see tamis.page.attributes. */
 #include "page.h"
+#include <strings.h>
 
 enum {
     MAX_PARTS_OF_PREDICATES = 64, /* bits */
@@ -249,13 +250,13 @@ PyObject *core_elements_with_attributes(PyObject *Py_UNUSED(module), PyObject *a
     return elements_with_marked(&values, marks, NULL);
 }
 
-/* Whether a value has a word, which is looked for as mere bytes first. */
-static int has_word(Span value, Span wanted)
+/* Whether a value has a word, in any ASCII case or as it is, which is looked for as mere bytes first. */
+static int has_word(Span value, Span wanted, int any_case)
 {
     Py_ssize_t length = wanted.end - wanted.begin;
     const unsigned char *at = value.begin;
     Span word;
-    while (length && value.end - at >= length && (at = memchr(at, *wanted.begin, (size_t)(value.end - at - length + 1))) != NULL
+    while (length && !any_case && value.end - at >= length && (at = memchr(at, *wanted.begin, (size_t)(value.end - at - length + 1))) != NULL
            && memcmp(at, wanted.begin, (size_t)length) != 0) {
         at++;
     }
@@ -263,30 +264,32 @@ static int has_word(Span value, Span wanted)
         return 0;
     }
     while (word = next_word(&value), word.begin < word.end) {
-        if (word.end - word.begin == length && memcmp(word.begin, wanted.begin, (size_t)length) == 0) {
+        if (word.end - word.begin == length
+            && (any_case ? strncasecmp((const char *)word.begin, (const char *)wanted.begin, (size_t)length)
+                         : memcmp(word.begin, wanted.begin, (size_t)length)) == 0) {
             return 1;
         }
     }
     return 0;
 }
 
-/* elements_with_word(values, name, word) -> list of elements, in document order, with a word in an attribute whose name has this
-                      number */
+/* elements_with_word(values, name, word, any_case) -> list of elements, in document order, with a word in an attribute whose name
+                      has this number */
 PyObject *core_elements_with_word(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     AttributeValues values;
     SCOPED(free_memory) uint8_t *marks = NULL;
     Span wanted;
     Py_ssize_t i;
-    int name;
-    if (!PyArg_ParseTuple(arguments, "O&iO&", in_values, &values, &name, in_text, &wanted)) {
+    int name, any_case;
+    if (!PyArg_ParseTuple(arguments, "O&iO&p", in_values, &values, &name, in_text, &wanted, &any_case)) {
         return NULL;
     }
     if ((marks = calloc((size_t)values.a + 1, 1)) == NULL) {
         return PyErr_NoMemory();
     }
     for (i = 0; i < values.d; i++) {
-        marks[values.first_index[i]] |= values.name_of[i] == name && has_word(value_of(&values, i), wanted);
+        marks[values.first_index[i]] |= values.name_of[i] == name && has_word(value_of(&values, i), wanted, any_case);
     }
     return elements_with_marked(&values, marks, NULL);
 }
